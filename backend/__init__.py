@@ -1,0 +1,1 @@
+"""StableHLO building, PJRT clients, compiling and executing: all that knows jaxlib."""

@@ -1,0 +1,1 @@
+"""What generated code calls: arrays, primitives and their rules, numpy, random, trees."""

@@ -1,0 +1,1 @@
+"""From function objects to transformed functions: decorators, command line, cache, errors."""
