@@ -31,7 +31,7 @@ from overt.runtime.tree_registry import (
     register_pytree_with_keys_class,
     register_static,
 )
-from overt.runtime.treedef import PyTreeDef, is_leaf_structure, keystr
+from overt.runtime.treedef import PyTreeDef, children_with_keys, is_leaf_structure, keystr
 
 __all__ = [
     "DictKey",
@@ -285,10 +285,7 @@ def flatten_one_level(tree: Any) -> tuple[Iterable[Any], Any]:
 
 def flatten_one_level_with_keys(tree: Any) -> tuple[Iterable[tuple[Any, Any]], Any]:
     """The (key, child) pairs of a container and its static data. Errors: ValueError for a leaf."""
-    level = LENIENT.flatten_one_level_with_keys(tree)
-    if level is None:
-        raise ValueError(f"a leaf has no children: {tree!r} of type {type(tree).__name__}")
-    return level
+    return children_with_keys(tree), flatten_one_level(tree)[1]
 
 
 def treedef_tuple(treedefs: Iterable[PyTreeDef]) -> PyTreeDef:

@@ -111,9 +111,8 @@ def first_difference(native: NativeTreeDef, tree: Any, path: tuple[Any, ...] = (
             f"tree structures differ {where}: expected {expected.__name__}, "
             f"got {_describe_value(tree)}"
         )
-    level = LENIENT.flatten_one_level_with_keys(tree)
     children = native.children()
-    pairs = [] if level is None else list(level[0])
+    pairs = children_with_keys(tree)
     if isinstance(tree, dict) and expected is dict:
         if set(tree) != set(data[1].sorted):
             return (
@@ -125,15 +124,24 @@ def first_difference(native: NativeTreeDef, tree: Any, path: tuple[Any, ...] = (
             f"tree structures differ {where}: {expected.__name__} of {len(children)} expected, "
             f"got {expected.__name__} of {len(pairs)}"
         )
-    elif not hasattr(expected, "_fields") and data and not _same_data(data[1], level[1]):
+    elif not hasattr(expected, "_fields") and not _same_data(
+        static := LENIENT.flatten_one_level(tree)[1], data[1] if data else None
+    ):
         return (
             f"tree structures differ {where}: {expected.__name__} with data {data[1]!r} expected, "
-            f"got {level[1]!r}"
+            f"got {static!r}"
         )
     for child, (key, value) in zip(children, pairs, strict=True):
         if found := first_difference(child, value, (*path, key)):
             return found
     return None
+
+
+def children_with_keys(tree: Any) -> list[tuple[Any, Any]]:
+    """The (key, child) pairs of a container; empty for None and for a container without parts."""
+    # flatten_one_level_with_keys of jaxlib 0.10 names every part of a named tuple like the first.
+    pairs = LENIENT.flatten_with_path(tree, lambda _, value: value is not tree)[0]
+    return [(path[0], child) for path, child in pairs if path]
 
 
 def _same_data(expected: Any, found: Any) -> bool:
