@@ -1,0 +1,26 @@
+"""What tests share: 64-bit numbers on request and one setting for hypothesis."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import pytest
+from hypothesis import HealthCheck, settings
+
+from overt.runtime.config import enable_x64
+
+settings.register_profile(
+    "overt",
+    deadline=None,
+    derandomize=True,
+    max_examples=25,
+    suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow],
+)
+settings.load_profile("overt")
+
+
+@pytest.fixture
+def x64() -> Iterator[None]:
+    """64-bit dtypes while a test runs."""
+    with enable_x64(True):
+        yield
