@@ -1,1 +1,1 @@
-"""StableHLO building, PJRT clients, compiling and executing: all that knows jaxlib."""
+"""StableHLO building, PJRT clients, compiling and executing: the only folder that knows jaxlib."""

@@ -1,1 +1,1 @@
-"""What generated code calls: arrays, primitives and their rules, numpy, random, trees."""
+"""What generated code calls: arrays, primitives with all their rules, NumPy, random numbers."""

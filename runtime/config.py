@@ -1,0 +1,150 @@
+"""Settings: process-wide defaults, environment variables, and overrides local to a context.
+
+>>> from overt.runtime.config import config, enable_x64
+>>> with enable_x64(True):
+...     config.enable_x64
+True
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
+from typing import Any
+
+# name -> (default, names under which `config.update` and the environment know it)
+DEFAULTS: dict[str, Any] = {
+    "enable_x64": False,
+    "disable_jit": False,
+    "debug_nans": False,
+    "debug_infs": False,
+    "numpy_rank_promotion": "allow",
+    "numpy_dtype_promotion": "standard",
+    "default_matmul_precision": None,
+    "default_device": None,
+    "default_prng_impl": "threefry2x32",
+    "threefry_partitionable": False,
+    "log_compiles": False,
+    "check_tracer_leaks": False,
+    "platforms": None,
+    "compilation_cache_dir": None,
+    "transfer_guard": "allow",
+}
+
+
+class Settings:
+    """One immutable combination of values; equal combinations are one object, so it keys caches."""
+
+    __slots__ = (*DEFAULTS, "items")
+    table: dict[tuple, Settings] = {}
+
+    def __new__(cls, values: dict[str, Any]) -> Settings:
+        key = tuple((type(v), v) for v in values.values())
+        found = cls.table.get(key)
+        if found is None:
+            found = object.__new__(cls)
+            for name, value in values.items():
+                setattr(found, name, value)
+            found.items = values
+            found = cls.table.setdefault(key, found)
+        return found
+
+    def replaced(self, name: str, value: Any) -> Settings:
+        return Settings({**self.items, name: value})
+
+
+def _from_environment(name: str, default: Any) -> Any:
+    text = os.environ.get(f"OVERT_{name.upper()}")
+    if text is None:
+        return default
+    if isinstance(default, bool):
+        return text.lower() in ("1", "true", "yes", "on")
+    return text
+
+
+def _setting_name(name: str) -> str:
+    short = name.removeprefix("overt_").removeprefix("jax_")
+    if short not in DEFAULTS:
+        raise AttributeError(f"there is no setting {name!r}; known: {', '.join(DEFAULTS)}")
+    return short
+
+
+_base = Settings({name: _from_environment(name, value) for name, value in DEFAULTS.items()})
+# Overrides of this context: (base they were computed from, their values, the combination).
+_overrides: ContextVar[tuple[Settings, dict[str, Any], Settings] | None] = ContextVar(
+    "overt_settings", default=None
+)
+
+
+def current() -> Settings:
+    """The settings in force in this context."""
+    found = _overrides.get()
+    if found is None:
+        return _base
+    base, values, combined = found
+    if base is not _base:
+        combined = Settings({**_base.items, **values})
+        _overrides.set((_base, values, combined))
+    return combined
+
+
+class Config:
+    """Reads settings as attributes; `update` changes one for the whole process.
+
+    >>> config.update("overt_numpy_rank_promotion", "allow")
+    >>> config.numpy_rank_promotion
+    'allow'
+    """
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(current(), _setting_name(name))
+
+    def update(self, name: str, value: Any) -> None:
+        """Change a setting for the whole process; names may carry the prefix `overt_`."""
+        global _base
+        _base = _base.replaced(_setting_name(name), value)
+
+    def read(self, name: str) -> Any:
+        """The value of a setting."""
+        return getattr(self, name)
+
+
+config = Config()
+
+
+@contextmanager
+def override(name: str, value: Any) -> Iterator[None]:
+    """Change one setting inside a `with` block, for this thread or task alone."""
+    name = _setting_name(name)
+    found = _overrides.get()
+    values = {**(found[1] if found else {}), name: value}
+    token = _overrides.set((_base, values, Settings({**_base.items, **values})))
+    try:
+        yield
+    finally:
+        _overrides.reset(token)
+
+
+def _switch(name: str, doc: str) -> Callable[..., Any]:
+    def switch(value: Any = True) -> Any:
+        return override(name, value)
+
+    switch.__name__ = switch.__qualname__ = name
+    switch.__doc__ = doc
+    return switch
+
+
+enable_x64 = _switch("enable_x64", "64-bit dtypes inside a `with` block.")
+disable_jit = _switch("disable_jit", "Run `jit` functions statement by statement in a `with` block.")
+debug_nans = _switch("debug_nans", "Raise FloatingPointError at the first NaN in a `with` block.")
+debug_infs = _switch("debug_infs", "Raise FloatingPointError at the first infinity in a block.")
+log_compiles = _switch("log_compiles", "Log every compilation inside a `with` block.")
+numpy_rank_promotion = _switch("numpy_rank_promotion", "'allow', 'warn' or 'raise' in a block.")
+numpy_dtype_promotion = _switch("numpy_dtype_promotion", "'standard' or 'strict' in a block.")
+default_matmul_precision = _switch("default_matmul_precision", "Precision of products in a block.")
+default_device = _switch("default_device", "The device that new arrays go to inside a block.")
+default_prng_impl = _switch("default_prng_impl", "Random number generator of new keys in a block.")
+threefry_partitionable = _switch("threefry_partitionable", "The partitionable random stream.")
+transfer_guard = _switch("transfer_guard", "'allow', 'log' or 'disallow' transfers in a block.")
