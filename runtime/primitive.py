@@ -44,10 +44,10 @@ def _array_names(lower: Any, vjp: Any) -> tuple[str, ...]:
     """Operand names, read from the lowering (b, x, y, *, ...) or from a rule (g, out, x, y, ...)."""
     if vjp and callable(source := next((r for r in vjp if r is not None), None)):
         skip = 2
-    elif callable(lower):
-        source, skip = lower, 1
-    else:
+    elif lower.__name__ == "named_lowering":
         return ("x",)
+    else:
+        source, skip = lower, 1
     kinds = (inspect.Parameter.POSITIONAL_ONLY, inspect.Parameter.POSITIONAL_OR_KEYWORD)
     parameters = inspect.signature(source).parameters.values()
     return tuple(p.name for p in parameters if p.kind in kinds)[skip:]
@@ -86,11 +86,7 @@ class Primitive:
             raise TypeError(f"primitive {name}: give a shape rule, or elementwise=True")
         self.name = self.__name__ = self.__qualname__ = name
         self.__doc__ = doc
-        if isinstance(self.lower_name := lower, str):
-            lower = _named_lowering(lower)
-        else:
-            self.lower_name = None
-        self.lower = lower
+        self.lower: Callable = _named_lowering(lower) if isinstance(lower, str) else lower
         self.shape = shape or self._elementwise_shape
         self.elementwise = elementwise
         self.linear = linear
@@ -109,7 +105,7 @@ class Primitive:
 
     @functools.cached_property
     def rule(self) -> Rule:
-        names = self._arrays or _array_names(self.lower_name or self.lower, self._vjp)
+        names = self._arrays or _array_names(self.lower, self._vjp)
         return Rule(
             self.name, names, self.elementwise, self.linear, self._vjp, self._jvp, self._zero
         )
@@ -197,10 +193,10 @@ def _mixed_signs(avals: tuple[Aval, ...]) -> bool:
 
 
 def _named_lowering(name: str) -> Callable:
-    def lower(b: Any, *values: Any, avals: Any, out: Any) -> Any:
+    def named_lowering(b: Any, *values: Any, avals: Any, out: Any) -> Any:
         return b.elementwise(name, values, out)
 
-    return lower
+    return named_lowering
 
 
 def broadcast_shapes(*shapes: tuple[int, ...], name: str = "broadcast") -> tuple[int, ...]:

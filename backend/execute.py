@@ -1,0 +1,162 @@
+"""Buffers in and out of devices, compiling modules, running what was compiled.
+
+`jaxlib.xla_client` is imported with this module; MLIR only when something is compiled.
+"""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+from jaxlib import _jax, xla_client
+
+from overt.backend.client import default_device
+
+Buffer = _jax.ArrayImpl
+_ZERO_COPY = _jax.HostBufferSemantics.ZERO_COPY
+_DURING_CALL = _jax.HostBufferSemantics.IMMUTABLE_ONLY_DURING_CALL
+
+
+class OnDevice(_jax.SingleDeviceSharding):
+    """Where an array lives: one device."""
+
+    memory_kind: Any = None
+
+    def __new__(cls, device: Any) -> OnDevice:
+        return _jax.SingleDeviceSharding.__new__(cls, device)
+
+    def __init__(self, device: Any):
+        super().__init__(device)
+        self.device = device
+
+    def _to_xla_hlo_sharding(self, ndim: int) -> Any:
+        return xla_client.HloSharding.replicate()
+
+    @property
+    def device_set(self) -> set:
+        return {self.device}
+
+    def __repr__(self) -> str:
+        return f"OnDevice({self.device})"
+
+
+@functools.cache
+def placement(device: Any) -> OnDevice:
+    """The one `OnDevice` of a device."""
+    return OnDevice(device)
+
+
+def put(array: np.ndarray, aval: Any, device: Any = None, copy: bool = True) -> Any:
+    """Copy an ndarray to a device; without `copy` the buffer may alias its memory for ever."""
+    if device is None:
+        device = default_device()
+    if array.dtype != aval.dtype:
+        array, copy = array.astype(aval.dtype), False
+    return _jax.batched_device_put(
+        aval, placement(device), [array], [device], False, False,
+        _DURING_CALL if copy else _ZERO_COPY, True,
+    )  # fmt: skip
+
+
+def move(buffer: Any, aval: Any, device: Any) -> Any:
+    """Copy a buffer to another device."""
+    return _jax.batched_device_put(
+        aval, placement(device), [buffer], [device], True, False, _ZERO_COPY, True
+    )
+
+
+def to_numpy(buffer: Any) -> np.ndarray:
+    """The buffer's numbers; read-only, and on CPU the buffer's own memory."""
+    if len(buffer._arrays) > 1 and hasattr(buffer, "_sharding"):
+        return buffer._sharding.gather(buffer)
+    array, _ = buffer._single_device_array_to_np_array_did_copy()
+    return array
+
+
+_OLD_HANDLER = "_skip_checks" in (_jax.array_result_handler.__doc__ or "")
+
+
+def result_handler(aval: Any, sharding: Any, committed: bool = False) -> Any:
+    """jaxlib's maker of result buffers."""
+    if _OLD_HANDLER:
+        return _jax.array_result_handler(aval, sharding, committed=committed, _skip_checks=True)
+    return _jax.array_result_handler(aval, sharding, committed=committed)
+
+
+class Executable:
+    """A compiled program: buffers in, buffers out."""
+
+    __slots__ = ("loaded", "run", "handlers", "effects", "keep", "device")
+
+    def __init__(
+        self, loaded: Any, out: Sequence[Any], device: Any, effects: bool = False, keep: Any = None
+    ):
+        self.loaded = loaded
+        self.run = loaded.execute_sharded
+        where = placement(device)
+        self.handlers = [result_handler(aval, where) for aval in out]
+        self.effects = effects
+        self.keep = keep  # callbacks must outlive the program
+        self.device = device
+
+    def __call__(self, buffers: Sequence[Any]) -> list[Any]:
+        if self.effects:
+            results = self.run(buffers, with_tokens=True)
+            token = results.consume_token()
+            made = results.consume_with_handlers(self.handlers)
+            token.block_until_ready()
+            return made
+        return self.run(buffers).consume_with_handlers(self.handlers)
+
+
+def compile_options(settings: dict[str, Any] | None = None) -> Any:
+    """XLA's options for one device; `settings` are XLA debug options by name."""
+    options = xla_client.CompileOptions()
+    options.num_replicas = options.num_partitions = 1
+    build = options.executable_build_options
+    build.num_replicas = build.num_partitions = 1
+    if settings:
+        options.env_option_overrides = list(settings.items())
+    return options
+
+
+def compile_module(
+    module: Any,
+    out: Sequence[Any],
+    device: Any = None,
+    callbacks: Sequence[Callable] = (),
+    settings: dict[str, Any] | None = None,
+) -> Executable:
+    """Compile an MLIR module for one device; `out` are the results' avals."""
+    device = default_device() if device is None else device
+    options = compile_options(settings)
+    devices = _jax.DeviceList((device,))
+    loaded = device.client.compile_and_load(
+        module, devices, options, *([list(callbacks)] if callbacks else [])
+    )
+    return Executable(loaded, out, device, bool(callbacks), callbacks)
+
+
+def block(buffers: Sequence[Any]) -> None:
+    """Wait until buffers hold their results."""
+    _jax.batched_block_until_ready(list(buffers))
+
+
+def to_dlpack(buffer: Any, stream: Any = None) -> Any:
+    """A DLPack capsule that shares the buffer's memory."""
+    return _jax.buffer_to_dlpack_managed_tensor(buffer, stream=stream)
+
+
+def from_dlpack(capsule: Any, device: Any, stream: Any = None, copy: Any = None) -> Any:
+    """A buffer that shares the memory of a DLPack capsule."""
+    return _jax.dlpack_managed_tensor_to_buffer(capsule, device, stream, copy)
+
+
+def adopt(buffer: Any, aval: Any) -> Any:
+    """A buffer made by someone else, as one with our aval and placement."""
+    device = next(iter(buffer.devices())) if hasattr(buffer, "devices") else default_device()
+    return move(buffer, aval, device)
+
+

@@ -1,0 +1,59 @@
+"""One program as an MLIR module: a `main` function filled by a callable."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterable, Sequence
+from typing import Any
+
+from jaxlib.mlir import ir
+from jaxlib.mlir.dialects import func
+
+from overt.backend.builder import Builder
+from overt.backend.types import CONTEXT, UNKNOWN, tensor
+
+
+def build(
+    name: str,
+    avals: Sequence[Any],
+    body: Callable[[Builder, list], Sequence[Any]],
+    platform: str = "cpu",
+    donated: Iterable[int] = (),
+) -> tuple[ir.Module, list[Callable]]:
+    """(module, host callbacks): `body(b, arguments)` gives the values that `main` returns."""
+    with CONTEXT, UNKNOWN:
+        module = ir.Module.create()
+        symbol = re.sub(r"[^\w.-]+", "_", name) or "main"
+        module.operation.attributes["sym_name"] = ir.StringAttr.get(symbol)
+        types = [tensor(a.shape, a.dtype) for a in avals]
+        entry = _entry(module, types)
+        builder = Builder(ir.InsertionPoint(entry), platform)
+        results = list(body(builder, list(entry.arguments)))
+        func.ReturnOp(results, ip=builder.ip)
+        _declare(module, entry, types, [v.type for v in results], set(donated))
+    return module, builder.callbacks
+
+
+def _entry(module: ir.Module, types: list) -> ir.Block:
+    function = func.FuncOp(
+        "main", ir.FunctionType.get(types, []), ip=ir.InsertionPoint(module.body)
+    )
+    function.attributes["sym_visibility"] = ir.StringAttr.get("public")
+    return function.add_entry_block()
+
+
+def _declare(module: ir.Module, entry: ir.Block, types: list, out: list, donated: set) -> None:
+    """Give `main` its final type, known only now that its body is written."""
+    function = entry.owner
+    function.attributes["function_type"] = ir.TypeAttr.get(ir.FunctionType.get(types, out))
+    if donated:
+        mark = ir.DictAttr.get({"jax.buffer_donor": ir.BoolAttr.get(True)})
+        none = ir.DictAttr.get({})
+        function.attributes["arg_attrs"] = ir.ArrayAttr.get(
+            [mark if i in donated else none for i in range(len(types))]
+        )
+
+
+def text(module: ir.Module) -> str:
+    """The module as StableHLO text."""
+    return module.operation.get_asm(large_elements_limit=16)

@@ -1,0 +1,501 @@
+"""Our array class and its concrete kind; operators and methods delegate to `overt.numpy`."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import numpy as np
+
+from overt.runtime import config, dtypes
+from overt.runtime.aval import Aval
+from overt.runtime.errors import StagingError
+
+
+class _Functions(dict):
+    """Functions of `overt.runtime.numpy` by name, looked up when first used."""
+
+    def __missing__(self, name: str) -> Callable:
+        import overt.runtime.numpy as functions
+
+        self[name] = found = getattr(functions, name)
+        return found
+
+
+functions = _Functions()
+_OPERANDS = (int, float, complex, np.ndarray, np.generic)
+
+
+def _operator(name: str, swapped: bool = False) -> Callable:
+    """The method for a binary operator; foreign operands are left to their own classes."""
+    if swapped:
+
+        def method(self: Array, other: Any) -> Any:
+            if isinstance(other, (Array, *_OPERANDS)):
+                return functions[name](other, self)
+            return NotImplemented
+
+    else:
+
+        def method(self: Array, other: Any) -> Any:
+            if isinstance(other, (Array, *_OPERANDS)):
+                return functions[name](self, other)
+            return NotImplemented
+
+    return method
+
+
+def _unary(name: str) -> Callable:
+    def method(self: Array) -> Any:
+        return functions[name](self)
+
+    return method
+
+
+def _method(name: str) -> Callable:
+    def method(self: Array, *args: Any, **kwargs: Any) -> Any:
+        return functions[name](self, *args, **kwargs)
+
+    method.__name__ = name
+    method.__doc__ = f"`np.{name}` of this array."
+    return method
+
+
+class Array:
+    """An array: concrete on a device, or standing for a value of a program or transformation.
+
+    >>> import overt.numpy as np
+    >>> np.array([1.0, 2.0]) + 1
+    Array([2., 3.], dtype=float32)
+    """
+
+    __slots__ = ("__weakref__",)
+    level = 0
+    aval: Aval
+    __array_priority__ = 100
+    __hash__ = None  # type: ignore[assignment]
+
+    # ---- what is known without the numbers ----
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        return self.aval.shape
+
+    @property
+    def dtype(self) -> np.dtype:
+        return self.aval.dtype
+
+    @property
+    def ndim(self) -> int:
+        return len(self.aval.shape)
+
+    @property
+    def size(self) -> int:
+        return self.aval.size
+
+    @property
+    def weak_type(self) -> bool:
+        return self.aval.weak
+
+    @property
+    def itemsize(self) -> int:
+        return self.aval.dtype.itemsize
+
+    @property
+    def nbytes(self) -> int:
+        return self.aval.size * self.aval.dtype.itemsize
+
+    def __len__(self) -> int:
+        if not self.aval.shape:
+            raise TypeError("len() of unsized object")
+        return self.aval.shape[0]
+
+    # ---- what transformations provide ----
+
+    def handle(self, primitive: Any, operands: tuple, params: dict) -> Any:
+        """Apply a primitive at this value's level."""
+        raise NotImplementedError(type(self).__name__)
+
+    def handle_composite(self, function: Any, operands: tuple, static: dict) -> Any:
+        """Apply a composite by its own rule; NotImplemented: run its body instead."""
+        return NotImplemented
+
+    def concrete(self, purpose: str) -> DeviceArray:
+        """This value as a concrete array, or an error that says what needed it."""
+        raise StagingError(f"{purpose} needs the value of an array that is not known yet")
+
+    # ---- Python values ----
+
+    def __array__(self, dtype: Any = None, copy: bool | None = None) -> np.ndarray:
+        return self.concrete("converting to a NumPy array").__array__(dtype, copy)
+
+    def _scalar(self, purpose: str) -> np.ndarray:
+        if self.aval.size != 1:
+            raise TypeError(
+                f"{purpose} needs an array of one element, got one of shape {self.shape}"
+            )
+        return np.asarray(self.concrete(purpose)).reshape(())
+
+    def __bool__(self) -> bool:
+        if self.aval.size != 1:
+            raise ValueError(
+                f"the truth value of an array of shape {self.shape} is ambiguous; "
+                "use .any() or .all()"
+            )
+        return bool(self._scalar("bool()"))
+
+    def __int__(self) -> int:
+        return int(self._real("int()"))
+
+    def __float__(self) -> float:
+        return float(self._real("float()"))
+
+    def _real(self, purpose: str) -> np.ndarray:
+        if dtypes.is_complex(self.dtype):
+            raise TypeError(f"{purpose} of a complex array; take .real first")
+        return self._scalar(purpose)
+
+    def __complex__(self) -> complex:
+        return complex(self._scalar("complex()"))
+
+    def __index__(self) -> int:
+        if self.aval.shape or not dtypes.is_integer(self.dtype):
+            raise TypeError(f"only integer scalar arrays can be an index, got {self.aval}")
+        return int(self._scalar("an index"))
+
+    def __round__(self, ndigits: int | None = None) -> Any:
+        if ndigits is None and self.aval.shape == ():
+            return int(functions["round"](self))
+        return functions["round"](self, ndigits or 0)
+
+    def __trunc__(self) -> int:
+        return int(self)
+
+    def __floor__(self) -> int:
+        return int(functions["floor"](self))
+
+    def __ceil__(self) -> int:
+        return int(functions["ceil"](self))
+
+    def item(self, *args: int) -> Any:
+        """One element as a Python number."""
+        if args:
+            return np.asarray(self.concrete("item()")).item(*args)
+        if self.aval.size != 1:
+            raise ValueError(f"item() needs an array of one element, got shape {self.shape}")
+        return self._scalar("item()").item()
+
+    def tolist(self) -> Any:
+        """Nested lists of Python numbers."""
+        return np.asarray(self.concrete("tolist()")).tolist()
+
+    def tobytes(self, order: str = "C") -> bytes:
+        return np.asarray(self.concrete("tobytes()")).tobytes(order)  # type: ignore[arg-type]
+
+    # ---- elements ----
+
+    def __getitem__(self, index: Any) -> Any:
+        return functions["getitem"](self, index)
+
+    def __setitem__(self, index: Any, value: Any) -> None:
+        raise TypeError(
+            "arrays are immutable: outside transformed functions write x = x.at[index].set(value) "
+            "instead of x[index] = value"
+        )
+
+    def __delitem__(self, index: Any) -> None:
+        raise TypeError("arrays are immutable: use np.delete(x, index) instead of del x[index]")
+
+    @property
+    def at(self) -> Any:
+        """`x.at[index].set(value)`, `.add(value)`, ...: a changed copy."""
+        from overt.runtime.at import At
+
+        return At(self)
+
+    def __iter__(self) -> Iterator[Any]:
+        if not self.aval.shape:
+            raise TypeError("iteration over a 0-d array")
+        return (self[i] for i in range(self.aval.shape[0]))
+
+    def __reversed__(self) -> Iterator[Any]:
+        return (self[i] for i in reversed(range(len(self))))
+
+    def __contains__(self, item: Any) -> bool:
+        return bool(functions["any"](functions["equal"](self, item)))
+
+    # ---- operators ----
+
+    __add__, __radd__ = _operator("add"), _operator("add", True)
+    __sub__, __rsub__ = _operator("subtract"), _operator("subtract", True)
+    __mul__, __rmul__ = _operator("multiply"), _operator("multiply", True)
+    __truediv__, __rtruediv__ = _operator("divide"), _operator("divide", True)
+    __floordiv__, __rfloordiv__ = _operator("floor_divide"), _operator("floor_divide", True)
+    __mod__, __rmod__ = _operator("remainder"), _operator("remainder", True)
+    __divmod__, __rdivmod__ = _operator("divmod"), _operator("divmod", True)
+    __pow__, __rpow__ = _operator("power"), _operator("power", True)
+    __matmul__, __rmatmul__ = _operator("matmul"), _operator("matmul", True)
+    __and__, __rand__ = _operator("bitwise_and"), _operator("bitwise_and", True)
+    __or__, __ror__ = _operator("bitwise_or"), _operator("bitwise_or", True)
+    __xor__, __rxor__ = _operator("bitwise_xor"), _operator("bitwise_xor", True)
+    __lshift__, __rlshift__ = _operator("left_shift"), _operator("left_shift", True)
+    __rshift__, __rrshift__ = _operator("right_shift"), _operator("right_shift", True)
+    __lt__, __le__ = _operator("less"), _operator("less_equal")
+    __gt__, __ge__ = _operator("greater"), _operator("greater_equal")
+    __eq__, __ne__ = _operator("equal"), _operator("not_equal")  # type: ignore[assignment]
+    __neg__, __pos__ = _unary("negative"), _unary("positive")
+    __abs__, __invert__ = _unary("abs"), _unary("invert")
+
+    # ---- methods ----
+
+    @property
+    def T(self) -> Any:
+        return functions["transpose"](self)
+
+    @property
+    def mT(self) -> Any:
+        return functions["matrix_transpose"](self)
+
+    @property
+    def real(self) -> Any:
+        return functions["real"](self)
+
+    @property
+    def imag(self) -> Any:
+        return functions["imag"](self)
+
+    @property
+    def flat(self) -> Any:
+        return functions["ravel"](self)
+
+    def reshape(self, *shape: Any, order: str = "C") -> Any:
+        """The same numbers in another shape."""
+        return functions["reshape"](self, shape[0] if len(shape) == 1 else shape, order=order)
+
+    def transpose(self, *axes: Any) -> Any:
+        """Axes reordered; reversed when none are given."""
+        if len(axes) == 1 and (axes[0] is None or isinstance(axes[0], (tuple, list))):
+            return functions["transpose"](self, axes[0])
+        return functions["transpose"](self, axes or None)
+
+    def astype(self, dtype: Any, copy: bool = False, device: Any = None) -> Any:
+        """Converted to another dtype."""
+        return functions["astype"](self, dtype)
+
+    def flatten(self, order: str = "C") -> Any:
+        return functions["ravel"](self, order=order)
+
+    def copy(self) -> Any:
+        return functions["copy"](self)
+
+    def fill(self, value: Any) -> None:
+        raise TypeError("arrays are immutable: use np.full_like(x, value) instead of x.fill(value)")
+
+    def view(self, dtype: Any = None, type: Any = None) -> Any:
+        """The same bits read as another dtype."""
+        return self if dtype is None else functions["view"](self, dtype)
+
+    def block_until_ready(self) -> Array:
+        return self
+
+    # ---- protocols ----
+
+    def __array_namespace__(self, *, api_version: str | None = None) -> Any:
+        import overt.numpy
+
+        return overt.numpy
+
+    def __array_ufunc__(self, ufunc: Any, method: str, *inputs: Any, **kwargs: Any) -> Any:
+        from overt.runtime import protocols
+
+        return protocols.array_ufunc(ufunc, method, inputs, kwargs)
+
+    def __array_function__(self, function: Any, types: Any, args: Any, kwargs: Any) -> Any:
+        from overt.runtime import protocols
+
+        return protocols.array_function(function, args, kwargs)
+
+    def __dlpack__(
+        self, *, stream: Any = None, max_version: Any = None, dl_device: Any = None,
+        copy: bool | None = None,
+    ) -> Any:  # fmt: skip
+        return self.concrete("DLPack").__dlpack__(stream=stream)
+
+    def __dlpack_device__(self) -> tuple[int, int]:
+        return self.concrete("DLPack").__dlpack_device__()
+
+    def __format__(self, spec: str) -> str:
+        if self.aval.shape == ():
+            return format(self._scalar("formatting").item() if spec else str(self), spec)
+        if spec:
+            raise TypeError(f"unsupported format string {spec!r} for an array of shape {self.shape}")
+        return str(self)
+
+    def __repr__(self) -> str:
+        return f"{type(self).__name__}({self.aval})"
+
+
+_METHODS = """all any argmax argmin argpartition argsort choose clip compress conj conjugate cumprod
+cumsum diagonal dot max mean min nonzero partition prod ptp ravel repeat round searchsorted sort squeeze
+std sum swapaxes take trace var""".split()
+for _name in _METHODS:
+    setattr(Array, _name, _method(_name))
+
+
+class DeviceArray(Array):
+    """An array on the default device."""
+
+    __slots__ = ("buffer", "aval", "_numbers")
+    buffer: Any
+    _numbers: np.ndarray
+    committed = False
+
+    def __init__(self, buffer: Any, aval: Aval):
+        self.buffer = buffer
+        self.aval = aval
+
+    def concrete(self, purpose: str) -> DeviceArray:
+        return self
+
+    def numbers(self) -> np.ndarray:
+        """The numbers as a read-only ndarray, kept."""
+        try:
+            return self._numbers
+        except AttributeError:
+            from overt.backend.execute import to_numpy
+
+            if self.is_deleted():
+                raise RuntimeError("this array was deleted or donated to a program") from None
+            self._numbers = found = to_numpy(self.buffer)
+            return found
+
+    def __array__(self, dtype: Any = None, copy: bool | None = None) -> np.ndarray:
+        array = self.numbers()
+        if dtype is not None and array.dtype != dtype:
+            return array.astype(dtype)
+        return array.copy() if copy else array
+
+    def __iter__(self) -> Iterator[Any]:
+        if not self.aval.shape:
+            raise TypeError("iteration over a 0-d array")
+        from overt.runtime.interop import placed
+
+        aval = Aval(self.aval.shape[1:], self.aval.dtype, self.aval.weak)
+        where = None if type(self) is DeviceArray else self.device
+        return (placed(row, aval, where, self.committed) for row in self.numbers())
+
+    @property
+    def device(self) -> Any:
+        from overt.backend.client import default_device
+
+        return default_device()
+
+    def devices(self) -> set:
+        """The devices this array lives on."""
+        return {self.device}
+
+    @property
+    def sharding(self) -> Any:
+        """How the array is laid out over devices."""
+        from overt.backend.execute import placement
+
+        return placement(self.device)
+
+    is_fully_addressable = True
+
+    @property
+    def is_fully_replicated(self) -> bool:
+        return True
+
+    def to_device(self, device: Any, *, stream: Any = None) -> Any:
+        from overt.runtime.interop import device_put
+
+        return device_put(self, device)
+
+    def block_until_ready(self) -> DeviceArray:
+        """Wait for the numbers; this array."""
+        self.buffer.block_until_ready()
+        return self
+
+    def copy_to_host_async(self) -> None:
+        self.buffer._copy_single_device_array_to_host_async()
+
+    def is_ready(self) -> bool:
+        return self.buffer.is_ready()
+
+    def is_deleted(self) -> bool:
+        return self.buffer.is_deleted()
+
+    def delete(self) -> None:
+        """Free the device memory now."""
+        self.buffer.delete()
+        if hasattr(self, "_numbers"):
+            del self._numbers
+
+    def unsafe_buffer_pointer(self) -> int:
+        return self.buffer.unsafe_buffer_pointer()
+
+    def __dlpack__(
+        self, *, stream: Any = None, max_version: Any = None, dl_device: Any = None,
+        copy: bool | None = None,
+    ) -> Any:  # fmt: skip
+        from overt.backend.execute import to_dlpack
+
+        self.block_until_ready()
+        return to_dlpack(self.buffer, stream)
+
+    def __dlpack_device__(self) -> tuple[int, int]:
+        platform = self.device.platform
+        return (1, 0) if platform == "cpu" else (2, self.device.local_hardware_id)
+
+    def __reduce__(self) -> tuple:
+        return _restored, (np.array(self), self.aval.weak)
+
+    def __copy__(self) -> DeviceArray:
+        return self
+
+    def __deepcopy__(self, memo: dict) -> DeviceArray:
+        return _restored(np.array(self), self.aval.weak)
+
+    def __str__(self) -> str:
+        return str(self.numbers())
+
+    def __repr__(self) -> str:
+        weak = ", weak_type=True" if self.aval.weak else ""
+        kind = f"dtype={self.aval.dtype.name}{weak})"
+        if self.is_deleted() and not hasattr(self, "_numbers"):
+            return f"Array(<deleted>, shape={self.shape}, {kind}"
+        width = np.get_printoptions()["linewidth"]
+        if self.size:
+            text = np.array2string(
+                self.numbers(), prefix="Array(", suffix=",", separator=", ", max_line_width=width
+            )
+        else:
+            text = f"[], shape={self.shape}"
+        last = len(text) - text.rfind("\n") + 1
+        gap = "\n      " if last + len(kind) + 1 > width else " "
+        return f"Array({text},{gap}{kind}"
+
+
+class PlacedArray(DeviceArray):
+    """An array on a chosen device; committed when the user chose it."""
+
+    __slots__ = ("_device", "committed")
+
+    def __init__(self, buffer: Any, aval: Aval, device: Any, committed: bool = True):
+        self.buffer = buffer
+        self.aval = aval
+        self._device = device
+        self.committed = committed
+
+    @property
+    def device(self) -> Any:
+        return self._device
+
+
+def _restored(numbers: np.ndarray, weak: bool) -> DeviceArray:
+    from overt.runtime.interop import placed
+
+    dtype = dtypes.canonicalize(numbers.dtype)
+    aval = Aval(numbers.shape, dtype, weak)
+    return placed(numbers, aval, config.current().default_device)

@@ -1,0 +1,312 @@
+"""Runs operations at once, each as an executable compiled once per avals and parameters."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from overt.runtime import config, interop
+from overt.runtime.array import Array, DeviceArray, PlacedArray
+from overt.runtime.aval import Aval
+from overt.runtime.errors import StagingError
+from overt.runtime.primitive import Composite, Primitive, hashable, static_key
+
+_cache: dict[tuple, Entry] = {}
+_current = config.current
+
+
+class Entry:
+    """A compiled operation with what is needed to run it and wrap its results."""
+
+    __slots__ = ("run", "handlers", "executable", "out", "single", "integers")
+
+    def __init__(self, executable: Any, out: tuple[Aval, ...], many: bool, integers: Any = None):
+        self.executable = executable
+        self.run = executable.run
+        self.handlers = executable.handlers
+        self.out = out
+        self.single = None if many or executable.effects else out[0]
+        self.integers = integers  # range of the dtype that Python integers are converted to
+
+
+def execute(primitive: Primitive, operands: tuple, params: dict) -> Any:
+    """The result of a primitive on concrete operands."""
+    key: list[Any] = [primitive, settings := _current()]
+    buffers = []
+    for x in operands:
+        if type(x) is not DeviceArray:
+            x = operand(x)
+            if type(x) is not DeviceArray:
+                return _execute_placed(primitive, operands, params)
+        key.append(x.aval)
+        buffers.append(x.buffer)
+    if params:
+        key.append(static_key(params))
+    try:
+        entry = _cache.get(tuple(key))
+    except TypeError:
+        raise _unhashable(primitive, params) from None
+    if entry is None:
+        avals = tuple(key[2 : 2 + len(operands)])
+        entry = _cache[tuple(key)] = compile_primitive(primitive, avals, params)
+    if entry.integers is not None:
+        _check_integers(entry, operands)
+    if entry.single is not None:
+        (buffer,) = entry.run(buffers).consume_with_handlers(entry.handlers)
+        result: Any = DeviceArray(buffer, entry.single)
+    else:
+        made = entry.executable(buffers)
+        result = tuple(map(DeviceArray, made, entry.out))
+        if len(result) == 1 and not primitive.infer(tuple(key[2 : 2 + len(operands)]), params)[1]:
+            result = result[0]
+    if settings.debug_nans or settings.debug_infs:
+        check_finite(primitive.name, result if isinstance(result, tuple) else (result,), settings)
+    return result
+
+
+def _unhashable(primitive: Any, params: dict) -> TypeError:
+    for name, value in params.items():
+        try:
+            hash(static_key(value))
+        except TypeError:
+            kind = type(value).__name__
+            return TypeError(
+                f"{primitive.__name__}: {name}= must be a hashable Python value, got a {kind}"
+            )
+    return TypeError(f"{primitive.__name__}: unhashable parameter")
+
+
+def operand(x: Any) -> DeviceArray:
+    """A concrete operand as an array on a device."""
+    if isinstance(x, DeviceArray):
+        return x
+    if isinstance(x, Array):
+        return x.concrete("an operand of an operation that runs at once")
+    return interop.as_array(x)  # type: ignore[return-value]
+
+
+def _check_integers(entry: Entry, operands: tuple) -> None:
+    low, high, name = entry.integers
+    for x in operands:
+        if type(x) is int and not low <= x <= high:
+            raise OverflowError(
+                f"Python integer {x} is out of bounds for {name}; convert the array first"
+            )
+
+
+def integer_range(primitive: Primitive, avals: tuple[Aval, ...]) -> tuple[int, int, str] | None:
+    """Bounds for Python integers where an elementwise operation narrows them."""
+    if not primitive.elementwise or not any(a.weak and a.dtype.kind == "i" for a in avals):
+        return None
+    dtype, _ = primitive.operand_dtype(avals)
+    if dtype.kind not in "iu" or dtype.isbuiltin != 1 or dtype.itemsize > 2 and dtype.kind == "i":
+        return None
+    info = np.iinfo(dtype)
+    return int(info.min), int(info.max), dtype.name
+
+
+def compile_primitive(
+    primitive: Primitive, avals: tuple[Aval, ...], params: dict, device: Any = None
+) -> Entry:
+    """Compile one primitive for operands of these avals."""
+    from overt.backend import execute as backend
+    from overt.backend import module as modules
+
+    out, many = primitive.infer(avals, params)
+    target = backend.default_device() if device is None else device
+
+    def body(b: Any, arguments: list) -> list:
+        return primitive.emit(b, arguments, avals, out, many, params)
+
+    module, callbacks = modules.build(primitive.name, avals, body, target.platform)
+    executable = backend.compile_module(module, out, target, callbacks)
+    return Entry(executable, out, many, integer_range(primitive, avals))
+
+
+def common_device(arrays: list[DeviceArray]) -> tuple[Any, bool]:
+    """(device, committed) that an operation on these arrays runs on."""
+    committed = {x.device for x in arrays if isinstance(x, PlacedArray) and x.committed}
+    if len(committed) > 1:
+        names = ", ".join(sorted(map(str, committed)))
+        raise ValueError(f"operands live on different devices ({names}); use device_put on one")
+    if committed:
+        return committed.pop(), True
+    chosen = config.current().default_device
+    if chosen is not None:
+        return interop.as_device(chosen), False
+    return next((x.device for x in arrays if isinstance(x, PlacedArray)), None), False
+
+
+def on_device(arrays: list[DeviceArray], device: Any) -> list[Any]:
+    """The arrays' buffers, moved to `device` where they are elsewhere."""
+    from overt.backend import execute as backend
+
+    return [
+        x.buffer if x.device is device else backend.move(x.buffer, x.aval, device) for x in arrays
+    ]
+
+
+def wrap(buffers: list, avals: tuple[Aval, ...], device: Any, committed: bool) -> list[DeviceArray]:
+    """Result buffers as arrays on `device`."""
+    from overt.backend import execute as backend
+
+    if device is backend.default_device() and not committed:
+        return list(map(DeviceArray, buffers, avals))
+    return [PlacedArray(x, a, device, committed) for x, a in zip(buffers, avals, strict=True)]
+
+
+def _execute_placed(primitive: Primitive, operands: tuple, params: dict) -> Any:
+    """The same for arrays that are committed to a device, or not on the default one."""
+    from overt.backend import execute as backend
+
+    arrays = [operand(x) for x in operands]
+    device, committed = common_device(arrays)
+    device = backend.default_device() if device is None else device
+    avals = tuple(x.aval for x in arrays)
+    key = (primitive, config.current(), device, avals, static_key(params))
+    entry = _cache.get(key)
+    if entry is None:
+        entry = _cache[key] = compile_primitive(primitive, avals, params, device)
+    made = entry.executable(on_device(arrays, device))
+    result = wrap(made, entry.out, device, committed)
+    return tuple(result) if primitive.infer(avals, params)[1] else result[0]
+
+
+def check_finite(name: str, arrays: Any, settings: config.Settings) -> None:
+    """Raise FloatingPointError for a NaN (or infinity) that `name` produced, where that is on."""
+    for x in arrays:
+        if x.dtype.kind not in "fcV":
+            continue
+        values = np.asarray(x)
+        if values.dtype.kind not in "fc":
+            values = values.astype(np.float32)
+        if settings.debug_nans and np.isnan(values).any():
+            raise FloatingPointError(f"invalid value (nan) encountered in {name}")
+        if settings.debug_infs and np.isinf(values).any():
+            raise FloatingPointError(f"invalid value (inf) encountered in {name}")
+
+
+# ---- composites ----
+
+_composites: dict[tuple, Any] = {}
+
+
+def execute_composite(function: Composite, bound: dict[str, Any]) -> Any:
+    """The result of a composite on concrete arrays: its body staged once, run as one program."""
+    from overt.runtime import staging
+
+    arrays: list[Any] = []
+    key: list[Any] = [function, config.current()]
+    for name, value in bound.items():
+        if name in function.arrays:
+            key.append(_flatten(value, arrays))
+        else:
+            key.append((type(value), static_key(hashable(value))))
+    arrays = [x if type(x) is DeviceArray else operand(x) for x in arrays]
+    if not all(type(x) is DeviceArray for x in arrays):
+        return function.call(bound)
+    key += [x.aval for x in arrays]
+    try:
+        found = _composites.get(tuple(key))
+    except TypeError:
+        return function.call(bound)  # a static argument that is not hashable: step by step
+    if found is None:
+        found = _composites[tuple(key)] = _compile_composite(function, bound, arrays)
+    if found is staging:
+        return function.call(bound)
+    program, tree = found
+    results = program.run(arrays)
+    return tree(results)
+
+
+def _flatten(tree: Any, out: list) -> Any:
+    """Append the leaves of `tree` to `out`; its structure as a hashable value."""
+    kind = type(tree)
+    if kind in (list, tuple):
+        return (kind, *[_flatten(item, out) for item in tree])
+    if kind is dict:
+        return (kind, *[(k, _flatten(item, out)) for k, item in tree.items()])
+    if tree is None:
+        return None
+    out.append(tree)
+    return 0
+
+
+def _rebuild(tree: Any, leaves: Any) -> Any:
+    kind = type(tree)
+    if kind in (list, tuple):
+        return kind([_rebuild(item, leaves) for item in tree])
+    if kind is dict:
+        return {k: _rebuild(item, leaves) for k, item in tree.items()}
+    return None if tree is None else next(leaves)
+
+
+def _compile_composite(function: Composite, bound: dict[str, Any], arrays: list) -> Any:
+    """(program, function from result arrays to the result); or the marker `staging`.
+
+    The marker means that the body needs its arrays' values, and so runs step by step.
+    """
+    from overt.runtime import staging
+
+    made: dict[str, Any] = {}
+
+    def body(*values: Any) -> list:
+        leaves = iter(values)
+        arguments = {
+            k: _rebuild(v, leaves) if k in function.arrays else v for k, v in bound.items()
+        }
+        result = function.call(arguments)
+        flat: list[Any] = []
+        _flatten_result(result, flat)
+        made["result"] = result
+        return flat
+
+    try:
+        program = staging.stage(body, [x.aval for x in arrays], name=function.__name__)
+    except StagingError:
+        return staging
+    return program, _result_builder(made["result"])
+
+
+def _flatten_result(tree: Any, out: list) -> None:
+    if isinstance(tree, (list, tuple)):
+        for item in tree:
+            _flatten_result(item, out)
+    elif isinstance(tree, dict):
+        for item in tree.values():
+            _flatten_result(item, out)
+    elif isinstance(tree, (Array, np.ndarray, np.generic)):
+        out.append(tree)
+
+
+_LEAF = object()
+
+
+def _skeleton(node: Any) -> Any:
+    """The result with a marker for each array, so that no graph is kept alive."""
+    if isinstance(node, tuple) and hasattr(node, "_fields"):
+        return type(node)(*map(_skeleton, node))
+    if isinstance(node, (list, tuple)):
+        return type(node)(map(_skeleton, node))
+    if isinstance(node, dict):
+        return {k: _skeleton(item) for k, item in node.items()}
+    return _LEAF if isinstance(node, (Array, np.ndarray, np.generic)) else node
+
+
+def _filled(node: Any, leaves: Any) -> Any:
+    if isinstance(node, tuple) and hasattr(node, "_fields"):
+        return type(node)(*[_filled(item, leaves) for item in node])
+    if isinstance(node, (list, tuple)):
+        return type(node)([_filled(item, leaves) for item in node])
+    if isinstance(node, dict):
+        return {k: _filled(item, leaves) for k, item in node.items()}
+    return next(leaves) if node is _LEAF else node
+
+
+def _result_builder(tree: Any) -> Any:
+    """A function from the flat results to a value shaped like `tree`."""
+    if isinstance(tree, Array):
+        return lambda results: results[0]
+    skeleton = _skeleton(tree)
+    return lambda results: _filled(skeleton, iter(results))

@@ -1,0 +1,185 @@
+"""Values of other libraries as our arrays: NumPy, DLPack, anything with `__array__`."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+
+from overt.runtime import config, dtypes
+from overt.runtime.array import Array, DeviceArray, PlacedArray
+from overt.runtime.aval import Aval
+
+_scalars: dict[tuple, DeviceArray] = {}
+_SCALAR_TYPES = (bool, int, float, complex)
+
+
+def _execute() -> Any:
+    from overt.backend import execute
+
+    return execute
+
+
+def host_scalar(x: Any, dtype: np.dtype) -> np.ndarray:
+    """A Python number as an ndarray of `dtype`; an int that does not fit is an OverflowError."""
+    try:
+        return np.asarray(x, dtype)
+    except OverflowError:
+        raise OverflowError(
+            f"Python integer {x} does not fit in {dtype.name}; give it as np.uint32(...) or a float, "
+            "or turn on 64-bit dtypes (overt_enable_x64)"
+        ) from None
+
+
+def device_scalar(x: Any) -> DeviceArray:
+    """A Python number as a weak scalar on the default device; few of them are kept for reuse."""
+    settings = config.current()
+    kind = type(x)
+    if kind not in _SCALAR_TYPES:
+        kind = next(t for t in _SCALAR_TYPES if isinstance(x, t))
+        x = kind(x)
+    key = (kind, x, settings)
+    found = _scalars.get(key)
+    if found is None:
+        dtype, weak = dtypes.kind_of(x)
+        aval = Aval((), dtype, weak)
+        found = placed(host_scalar(x, dtype), aval, settings.default_device)
+        keep = x != 0 or (kind is not complex and math.copysign(1, x) > 0)
+        if keep and x == x:
+            if len(_scalars) > 2000:
+                _scalars.clear()
+            _scalars[key] = found
+    return found
+
+
+def placed(array: np.ndarray, aval: Aval, device: Any = None, committed: bool = False) -> Any:
+    """An ndarray as an array on `device` (None: the default one)."""
+    execute = _execute()
+    if device is None:
+        return DeviceArray(execute.put(array, aval), aval)
+    device = as_device(device)
+    if device is execute.default_device() and not committed:
+        return DeviceArray(execute.put(array, aval), aval)
+    return PlacedArray(execute.put(array, aval, device), aval, device, committed)
+
+
+def as_device(device: Any) -> Any:
+    """A device given as such, as a platform's name, or as a number."""
+    if isinstance(device, str):
+        from overt.backend import client
+
+        platform, _, number = device.partition(":")
+        return client.local_devices(platform)[int(number or 0)]
+    if isinstance(device, int):
+        from overt.backend import client
+
+        return client.local_devices()[device]
+    return getattr(device, "device", device)
+
+
+def as_array(x: Any, dtype: Any = None, weak: bool | None = None) -> Array:
+    """`x` as one of our arrays: arrays as they are, numbers weak, the rest by DLPack or NumPy."""
+    if isinstance(x, Array):
+        return x
+    if isinstance(x, _SCALAR_TYPES) and not isinstance(x, np.generic):
+        return device_scalar(x)
+    if not isinstance(x, (np.ndarray, np.generic)):
+        x = foreign_to_numpy(x)
+    aval = Aval(x.shape, dtypes.canonicalize(x.dtype))
+    return placed(np.asarray(x), aval, config.current().default_device)
+
+
+def foreign_to_numpy(x: Any) -> np.ndarray:
+    """The numbers of another library's array (it offers `__array__` or DLPack), as an ndarray."""
+    if getattr(type(x), "__jax_array__", None):
+        x = x.__jax_array__()
+    if hasattr(type(x), "__array__"):
+        return np.asarray(x)
+    if hasattr(type(x), "__dlpack__"):
+        return np.from_dlpack(x)
+    if hasattr(type(x), "__array_interface__"):
+        return np.asarray(x)
+    raise TypeError(
+        f"expected an array or a number, got {type(x).__name__}; convert it with np.array(...) first"
+    )
+
+
+def from_dlpack(x: Any, device: Any = None, copy: bool | None = None) -> DeviceArray:
+    """Another library's array as ours, sharing its memory where that is possible."""
+    execute = _execute()
+    target = as_device(device) if device is not None else _dlpack_device(x)
+    try:
+        buffer = execute.from_dlpack(x.__dlpack__(), target)
+    except Exception:  # memory that PJRT cannot adopt, e.g. unaligned or read-only: copy it
+        if copy is False:
+            raise
+        return as_array(np.from_dlpack(x))  # type: ignore[return-value]
+    array = execute.to_numpy(buffer)
+    aval = Aval(array.shape, array.dtype)
+    if aval.dtype != dtypes.canonicalize(aval.dtype):
+        return as_array(array)  # type: ignore[return-value]
+    buffer = execute.move(buffer, aval, target)
+    if target is execute.default_device():
+        return DeviceArray(buffer, aval)
+    return PlacedArray(buffer, aval, target, True)
+
+
+def _dlpack_device(x: Any) -> Any:
+    from overt.backend import client
+
+    kind, number = x.__dlpack_device__()
+    platform = {1: "cpu", 2: "cuda", 3: "cuda"}.get(kind)
+    if platform is None:
+        raise TypeError(f"from_dlpack: arrays on DLPack device type {kind} are not supported")
+    return client.local_devices(platform)[number if kind == 2 else 0]
+
+
+def device_put(x: Any, device: Any = None, copy: bool | None = None) -> Array:
+    """One array on a device; given a device it stays there (is committed).
+
+    Errors: StagingError for a value that is not known yet.
+    """
+    execute = _execute()
+    array = as_array(x)
+    if device is None:
+        return array
+    if not isinstance(array, DeviceArray):
+        return array
+    device = as_device(device)
+    buffer = execute.move(array.buffer, array.aval, device)
+    return PlacedArray(buffer, array.aval, device, True)
+
+
+def device_get(x: Any) -> Any:
+    """One array as an ndarray."""
+    return np.asarray(x) if isinstance(x, Array) else x
+
+
+def block_until_ready(arrays: Any) -> None:
+    """Wait until every array of an iterable holds its result."""
+    buffers = [x.buffer for x in arrays if isinstance(x, DeviceArray)]
+    if buffers:
+        _execute().block(buffers)
+
+
+def devices(platform: str | None = None) -> list[Any]:
+    """All devices of a platform; of the default one when none is named."""
+    from overt.backend import client
+
+    return client.devices(platform)
+
+
+def local_devices(platform: str | None = None) -> list[Any]:
+    """The devices of a platform that this process can use."""
+    from overt.backend import client
+
+    return client.local_devices(platform)
+
+
+def default_backend() -> str:
+    """'cpu', 'gpu' or 'tpu': the platform new arrays go to."""
+    from overt.backend import client
+
+    platform = client.default_platform()
+    return "gpu" if platform in ("cuda", "rocm") else platform
