@@ -1,0 +1,424 @@
+"""Core form: the small structured language that every pass reads and writes.
+
+A function in core form is in structured single assignment: every local name is assigned once, branches
+say which values they merge, loops say which values they carry.  Expressions are plain `ast` expressions
+over such names.  A local name is spelled `base·number`, so it can never be mistaken for a global one, and
+printing can give it back its user's name.
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+SEPARATOR = "·"
+
+Pattern = Any  # a name, or a tuple of patterns; a starred one is ("*", pattern)
+
+
+@dataclass(frozen=True, slots=True)
+class Origin:
+    """Where a statement comes from: file, line, the comment behind it and those above it."""
+
+    file: str = ""
+    line: int = 0
+    text: str = ""
+    comment: str = ""
+    above: tuple[str, ...] = ()
+
+
+NOWHERE = Origin()
+
+
+@dataclass(frozen=True, slots=True)
+class Assign:
+    """`target = value`; the target may be a pattern of names."""
+
+    target: Pattern
+    value: ast.expr
+    origin: Origin = NOWHERE
+
+
+@dataclass(frozen=True, slots=True)
+class Do:
+    """A statement run for its effect alone: a call, an `assert`, a `raise`, an attribute store."""
+
+    node: ast.stmt
+    origin: Origin = NOWHERE
+
+
+@dataclass(frozen=True, slots=True)
+class Merge:
+    """After a branch, `name` is `then` or `orelse`."""
+
+    name: str
+    then: ast.expr
+    orelse: ast.expr
+
+
+@dataclass(frozen=True, slots=True)
+class If:
+    test: ast.expr
+    then: tuple[Stmt, ...]
+    orelse: tuple[Stmt, ...]
+    merges: tuple[Merge, ...]
+    origin: Origin = NOWHERE
+
+
+@dataclass(frozen=True, slots=True)
+class Carry:
+    """A value carried by a loop: `name` in the body, first `init`, then `next`; `out` after the loop."""
+
+    name: str
+    init: ast.expr
+    next: ast.expr
+    out: str
+
+
+@dataclass(frozen=True, slots=True)
+class For:
+    """`for target in items`; ends early once `until`, tested after an iteration, is true."""
+
+    target: Pattern
+    items: ast.expr
+    carries: tuple[Carry, ...]
+    body: tuple[Stmt, ...]
+    until: ast.expr | None = None
+    origin: Origin = NOWHERE
+
+
+@dataclass(frozen=True, slots=True)
+class While:
+    """`while test`, where the test reads carried names; `until` as in `For`."""
+
+    test: ast.expr
+    carries: tuple[Carry, ...]
+    body: tuple[Stmt, ...]
+    until: ast.expr | None = None
+    origin: Origin = NOWHERE
+
+
+@dataclass(frozen=True, slots=True)
+class Define:
+    """A nested function."""
+
+    name: str
+    function: Function
+    origin: Origin = NOWHERE
+
+
+@dataclass(frozen=True, slots=True)
+class With:
+    """A `with` block; its names flow straight through."""
+
+    items: tuple[ast.withitem, ...]
+    body: tuple[Stmt, ...]
+    origin: Origin = NOWHERE
+
+
+@dataclass(frozen=True, slots=True)
+class Note:
+    """A comment line of its own."""
+
+    text: str
+    origin: Origin = NOWHERE
+
+
+Stmt = Assign | Do | If | For | While | Define | With | Note
+Block = tuple[Stmt, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Param:
+    """A parameter; kind is one of "positional", "normal", "star", "keyword", "double star"."""
+
+    name: str
+    kind: str = "normal"
+    default: ast.expr | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Function:
+    """One function in core form."""
+
+    name: str
+    params: tuple[Param, ...]
+    body: Block
+    result: ast.expr
+    doc: str = ""
+    is_lambda: bool = False
+    origin: Origin = NOWHERE
+    result_origin: Origin = NOWHERE
+    cells: frozenset[str] = frozenset()  # names shared with nested functions that rebind them
+
+
+# --- building ---------------------------------------------------------------------------------------
+
+
+def name(text: str) -> ast.Name:
+    return ast.Name(text, ast.Load())
+
+
+def constant(value: Any) -> ast.Constant:
+    return ast.Constant(value)
+
+
+def call(function: str | ast.expr, *args: ast.expr, **keywords: ast.expr) -> ast.Call:
+    callee = expression(function) if isinstance(function, str) else function
+    return ast.Call(callee, list(args), [ast.keyword(k, v) for k, v in keywords.items()])
+
+
+def expression(text: str) -> ast.expr:
+    """Parse an expression."""
+    return ast.parse(text, mode="eval").body
+
+
+def tuple_of(items: list[ast.expr]) -> ast.Tuple:
+    return ast.Tuple(items, ast.Load())
+
+
+UNDEFINED = "Undefined"
+
+
+def is_local(text: str) -> bool:
+    return SEPARATOR in text
+
+
+def base(text: str) -> str:
+    """The user's name of a local name."""
+    return text.partition(SEPARATOR)[0]
+
+
+class Names:
+    """Hands out fresh local names, the same ones in every run."""
+
+    def __init__(self) -> None:
+        self.count: dict[str, int] = {}
+
+    def fresh(self, stem: str) -> str:
+        stem = base(stem)
+        number = self.count.get(stem, 0)
+        self.count[stem] = number + 1
+        return f"{stem}{SEPARATOR}{number}"
+
+    def reserve(self, function: Function) -> None:
+        """Never hand out a name that the function already has."""
+        for text in all_names(function):
+            stem, _, number = text.partition(SEPARATOR)
+            if number:
+                self.count[stem] = max(self.count.get(stem, 0), int(number) + 1)
+
+
+# --- walking ----------------------------------------------------------------------------------------
+
+
+def pattern_names(pattern: Pattern) -> Iterator[str]:
+    if isinstance(pattern, str):
+        yield pattern
+    else:
+        for item in pattern:
+            if item != "*":
+                yield from pattern_names(item)
+
+
+def map_pattern(function: Callable[[str], str], pattern: Pattern) -> Pattern:
+    if isinstance(pattern, str):
+        return function(pattern) if pattern != "*" else pattern
+    return tuple(map_pattern(function, item) for item in pattern)
+
+
+def reads(node: ast.AST | None) -> set[str]:
+    """Names that an expression reads from around it (not those it binds itself)."""
+    found: set[str] = set()
+    if node is not None:
+        _reads(node, found, frozenset())
+    return found
+
+
+def _reads(node: ast.AST, found: set[str], bound: frozenset[str]) -> None:
+    if isinstance(node, ast.Name):
+        if node.id not in bound:
+            found.add(node.id)
+        return
+    if isinstance(node, ast.Lambda):
+        a = node.args
+        every = [*a.posonlyargs, *a.args, *a.kwonlyargs, a.vararg, a.kwarg]
+        for default in [*a.defaults, *a.kw_defaults]:
+            if default is not None:
+                _reads(default, found, bound)
+        _reads(node.body, found, bound | {p.arg for p in every if p})
+        return
+    if isinstance(node, ast.ListComp | ast.SetComp | ast.GeneratorExp | ast.DictComp):
+        inner = bound
+        for generator in node.generators:
+            _reads(generator.iter, found, inner)
+            inner |= {n.id for n in ast.walk(generator.target) if isinstance(n, ast.Name)}
+            for condition in generator.ifs:
+                _reads(condition, found, inner)
+        parts = [node.key, node.value] if isinstance(node, ast.DictComp) else [node.elt]
+        for part in parts:
+            _reads(part, found, inner)
+        return
+    for child in ast.iter_child_nodes(node):
+        _reads(child, found, bound)
+
+
+def substitute(node: Any, table: dict[str, ast.expr]) -> Any:
+    """The expression (or simple statement) with names replaced; the original is left alone."""
+    if not table:
+        return node
+    return _substitute(node, table)
+
+
+def _substitute(node: Any, table: dict[str, ast.expr]) -> Any:
+    if isinstance(node, ast.Name):
+        return table.get(node.id, node)
+    if isinstance(node, list):
+        return [_substitute(item, table) for item in node]
+    if isinstance(node, ast.Constant) or not isinstance(node, ast.AST):
+        return node
+    if isinstance(node, ast.Lambda):
+        a = node.args
+        every = [*a.posonlyargs, *a.args, *a.kwonlyargs, a.vararg, a.kwarg]
+        hidden = {p.arg for p in every if p}
+        table = {k: v for k, v in table.items() if k not in hidden}
+    fields = {key: _substitute(value, table) for key, value in ast.iter_fields(node)}
+    new = type(node)(**fields)
+    for attribute in ("text", "lineno", "col_offset", "end_col_offset", "end_lineno"):
+        value = getattr(node, attribute, None)
+        if value is not None:
+            setattr(new, attribute, value)
+    return new
+
+
+def map_exprs(block: Block, function: Callable[[ast.expr], ast.expr]) -> Block:
+    """The block with `function` applied to every expression in it, nested blocks included."""
+    return tuple(map_stmt(s, function) for s in block)
+
+
+def map_stmt(s: Stmt, f: Callable[[Any], Any]) -> Stmt:
+    if isinstance(s, Assign):
+        return replace(s, value=f(s.value))
+    if isinstance(s, Do):
+        return replace(s, node=f(s.node))
+    if isinstance(s, If):
+        merges = tuple(Merge(m.name, f(m.then), f(m.orelse)) for m in s.merges)
+        then, orelse = map_exprs(s.then, f), map_exprs(s.orelse, f)
+        return replace(s, test=f(s.test), then=then, orelse=orelse, merges=merges)
+    if isinstance(s, For | While):
+        carries = tuple(Carry(c.name, f(c.init), f(c.next), c.out) for c in s.carries)
+        until = f(s.until) if s.until is not None else None
+        head = {"items": f(s.items)} if isinstance(s, For) else {"test": f(s.test)}
+        return replace(s, carries=carries, body=map_exprs(s.body, f), until=until, **head)
+    if isinstance(s, Define):
+        return replace(s, function=map_function(s.function, f))
+    if isinstance(s, With):
+        items = tuple(ast.withitem(f(i.context_expr), i.optional_vars) for i in s.items)
+        return replace(s, items=items, body=map_exprs(s.body, f))
+    return s
+
+
+def map_function(function: Function, f: Callable[[Any], Any]) -> Function:
+    params = tuple(
+        replace(p, default=f(p.default) if p.default is not None else None) for p in function.params
+    )
+    return replace(
+        function, params=params, body=map_exprs(function.body, f), result=f(function.result)
+    )
+
+
+def assigned(block: Block) -> set[str]:
+    """Names that a block defines, those inside its nested blocks included."""
+    found: set[str] = set()
+    for s in block:
+        if isinstance(s, Assign):
+            found |= set(pattern_names(s.target))
+        elif isinstance(s, If):
+            found |= {m.name for m in s.merges} | assigned(s.then) | assigned(s.orelse)
+        elif isinstance(s, For | While):
+            found |= {c.out for c in s.carries} | {c.name for c in s.carries} | assigned(s.body)
+            if isinstance(s, For):
+                found |= set(pattern_names(s.target))
+        elif isinstance(s, Define):
+            found.add(s.name)
+        elif isinstance(s, With):
+            for item in s.items:
+                found |= reads(item.optional_vars)
+            found |= assigned(s.body)
+    return found
+
+
+def free(block: Block) -> set[str]:
+    """Local names that a block reads and does not define."""
+    return {n for n in _all_reads(block) if is_local(n)} - assigned(block)
+
+
+def free_of_function(function: Function) -> set[str]:
+    """Local names of the enclosing function that a nested one reads."""
+    inside = _all_reads(function.body) | reads(function.result)
+    for p in function.params:
+        inside |= reads(p.default)
+    own = assigned(function.body) | {p.name for p in function.params}
+    return {n for n in inside if is_local(n)} - own
+
+
+def _all_reads(block: Block) -> set[str]:
+    found: set[str] = set()
+
+    def visit(node: Any) -> Any:
+        found.update(reads(node))
+        return node
+
+    map_exprs(block, visit)
+    return found
+
+
+def globals_of(function: Function) -> set[str]:
+    """Names that a function reads from its module (or from the builtins)."""
+    inside = _all_reads(function.body) | reads(function.result)
+    for p in function.params:
+        inside |= reads(p.default)
+    return {n for n in inside if not is_local(n)}
+
+
+def all_names(function: Function) -> set[str]:
+    found = _all_reads(function.body) | reads(function.result) | assigned(function.body)
+    for s in walk(function.body):
+        if isinstance(s, Define):
+            found |= all_names(s.function)
+    return found | {p.name for p in function.params}
+
+
+def walk(block: Block) -> Iterator[Stmt]:
+    """Every statement of a block, nested blocks (not nested functions) included."""
+    for s in block:
+        yield s
+        for inner in blocks_of(s):
+            yield from walk(inner)
+
+
+def blocks_of(s: Stmt) -> tuple[Block, ...]:
+    if isinstance(s, If):
+        return (s.then, s.orelse)
+    if isinstance(s, For | While | With):
+        return (s.body,)
+    return ()
+
+
+@dataclass(frozen=True)
+class Source:
+    """A module of functions in core form, the last one being the one asked for.
+
+    `namespace` is where global names are looked up; `imports` are lines that the text needs.
+    """
+
+    functions: tuple[Function, ...]
+    namespace: Any = field(default_factory=dict)
+    imports: frozenset[str] = frozenset()
+    file: str = ""
+
+    @property
+    def main(self) -> Function:
+        return self.functions[-1]

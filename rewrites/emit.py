@@ -1,0 +1,366 @@
+"""Emit: core form to the text of a module."""
+
+from __future__ import annotations
+
+import ast
+import copy
+
+from overt.rewrites import core
+from overt.rewrites.core import Assign, Define, Do, For, Function, If, Note, While, With
+from overt.rewrites.naming import give_names, reserved_names
+from overt.rewrites.printing import Printer
+
+WIDTH = 100
+
+
+class Emitter:
+    """Prints one function; `imports` collects the runtime names that its text uses."""
+
+    def __init__(self, function: Function, outer: dict[str, str], imports: set[str]) -> None:
+        self.function, self.imports = function, imports
+        self.outer = outer
+        captured = {outer[n] for n in core.free_of_function(function) if n in outer}
+        reserved = reserved_names(function) | captured
+        self.names = {**outer, **give_names(function, reserved)}
+        self.printer = Printer(self.rename)
+        self.lines: list[str] = []
+        self.depth = 0
+
+    def rename(self, name: str) -> str:
+        if name.startswith("@"):
+            self.imports.add(name[1:])
+            return name[1:]
+        if name == core.UNDEFINED:
+            self.imports.add(name)
+        return self.names.get(name, name)
+
+    # --- lines
+
+    def line(self, text: str, comment: str = "") -> None:
+        if comment:
+            text = f"{text}  {comment}"
+        self.lines.append("    " * self.depth + text if text else "")
+
+    def above(self, origin: core.Origin) -> None:
+        for text in origin.above:
+            self.line(text)
+
+    def assignment(self, target: str, value: ast.expr, origin: core.Origin, bare: bool = True) -> None:
+        text = self.printer.bare(value) if bare else self.printer.text(value)
+        self.statement(f"{target} = ", value, text, origin.comment)
+
+    def statement(self, head: str, value: ast.expr, text: str, comment: str) -> None:
+        """One statement, its call broken over lines where it would be too long."""
+        room = WIDTH - 4 * self.depth
+        if comment and len(head + text) + 2 + len(comment) > room:
+            self.line(comment)
+            comment = ""
+        if len(head + text) <= room:
+            self.line(head + text, comment)
+            return
+        self.broken(head, value, text)
+
+    def broken(self, head: str, value: ast.expr, text: str) -> None:
+        p = self.printer
+        if isinstance(value, ast.Call) and (value.args or value.keywords):
+            parts = [p.text(a, 2) for a in value.args]
+            parts += [f"{k.arg}={p.text(k.value, 2)}" if k.arg else f"**{p.text(k.value)}" for k in value.keywords]
+            opening, closing = f"{p.text(value.func, 20)}(", ")"
+        elif isinstance(value, ast.Dict):
+            parts = p.of_Dict(value)[0][1:-1].split(", ") if not value.values else [
+                f"{p.text(k, 2)}: {p.text(v, 2)}" if k else f"**{p.text(v)}"
+                for k, v in zip(value.keys, value.values, strict=True)
+            ]
+            opening, closing = "{", "}"
+        elif isinstance(value, ast.Tuple | ast.List) and value.elts:
+            parts = [p.text(e, 2) for e in value.elts]
+            opening, closing = ("(", ")") if isinstance(value, ast.Tuple) else ("[", "]")
+        elif isinstance(value, ast.BinOp):
+            self.line(f"{head}(")
+            self.depth += 1
+            self.operands(value)
+            self.depth -= 1
+            self.line(")")
+            return
+        else:
+            self.line(head + text)
+            return
+        self.line(f"{head}{opening}")
+        self.depth += 1
+        joined = ", ".join(parts)
+        if len(joined) <= WIDTH - 4 * self.depth and not isinstance(value, ast.Dict):
+            self.line(joined)
+        else:
+            for part in parts:
+                self.line(f"{part},")
+        self.depth -= 1
+        self.line(closing)
+
+    def operands(self, value: ast.BinOp) -> None:
+        """A long sum, a term a line."""
+        from overt.rewrites.printing import BINARY
+
+        symbol, level = BINARY[type(value.op)]
+        left = value.left
+        if isinstance(left, ast.BinOp) and BINARY[type(left.op)][1] == level:
+            self.operands(left)
+        else:
+            self.line(self.printer.text(left, level))
+        self.line(f"{symbol} {self.printer.text(value.right, level + 1)}")
+
+    # --- functions
+
+    def emit(self) -> list[str]:
+        f = self.function
+        self.above(f.origin)
+        self.line(f"def {f.name}({self.params()}):", f.origin.comment)
+        self.depth += 1
+        if f.doc:
+            self.docstring(f.doc)
+        start = len(self.lines)
+        self.block(f.body)
+        if not (isinstance(f.result, ast.Constant) and f.result.value is None and len(self.lines) > start):
+            self.above(f.result_origin)
+            if isinstance(f.result, ast.Constant) and f.result.value is None:
+                self.line("return None")
+            else:
+                self.statement("return ", f.result, self.printer.bare(f.result), f.result_origin.comment)
+        self.depth -= 1
+        return self.lines
+
+    def docstring(self, doc: str) -> None:
+        quoted = doc.replace("\\", "\\\\").replace('"""', '\\"\\"\\"')
+        lines = quoted.split("\n")
+        self.lines.append("    " * self.depth + '"""' + lines[0] + ('"""' if len(lines) == 1 else ""))
+        if len(lines) > 1:
+            self.lines += lines[1:-1]
+            last = lines[-1]
+            self.lines.append(last + '"""' if last.strip() else "    " * self.depth + '"""')
+
+    def params(self) -> str:
+        shown, starred = [], False
+        params = self.function.params
+        for i, p in enumerate(params):
+            text = self.rename(p.name)
+            if p.default is not None:
+                text += f"={self.printer.text(p.default, 2)}"
+            if p.kind == "star":
+                text, starred = "*" + text, True
+            elif p.kind == "double star":
+                text = "**" + text
+            elif p.kind == "keyword" and not starred:
+                shown.append("*")
+                starred = True
+            shown.append(text)
+            after = params[i + 1].kind if i + 1 < len(params) else ""
+            if p.kind == "positional" and after != "positional":
+                shown.append("/")
+        return ", ".join(shown)
+
+    # --- statements
+
+    def block(self, block: core.Block) -> None:
+        for s in block:
+            getattr(self, f"on_{type(s).__name__}")(s)
+
+    def nested(self, block: core.Block, after: list[tuple[str, ast.expr]] = ()) -> None:  # type: ignore
+        self.depth += 1
+        start = len(self.lines)
+        self.block(block)
+        self.copies(after)
+        if len(self.lines) == start:
+            self.line("pass")
+        self.depth -= 1
+
+    def copies(self, pairs: list[tuple[str, ast.expr]]) -> None:
+        """Assignments made all at once; those that change nothing are left out."""
+        shown = []
+        for target, value in pairs:
+            text = self.printer.text(value)
+            if self.rename(target) != text and text != core.UNDEFINED:
+                shown.append((self.rename(target), text, value))
+        targets = {t for t, _, _ in shown}
+        if len(shown) > 1 and any(
+            core.reads(v) and {self.rename(n) for n in core.reads(v)} & (targets - {t})
+            for t, _, v in shown
+        ):
+            left = ", ".join(t for t, _, _ in shown)
+            self.line(f"{left} = {', '.join(text for _, text, _ in shown)}")
+            return
+        for target, text, value in shown:
+            self.statement(f"{target} = ", value, text, "")
+
+    def target(self, pattern: core.Pattern, top: bool = True) -> str:
+        if isinstance(pattern, str):
+            return self.rename(pattern)
+        if pattern and pattern[0] == "*" and len(pattern) == 2:
+            return "*" + self.target(pattern[1])
+        shown = ", ".join(self.target(p, False) for p in pattern)
+        shown += "," if len(pattern) == 1 else ""
+        return shown if top else f"({shown})"
+
+    def on_Assign(self, s: Assign) -> None:
+        if isinstance(s.target, str) and isinstance(s.value, ast.Name):
+            if self.rename(s.target) == self.rename(s.value.id):
+                return
+        self.above(s.origin)
+        self.assignment(self.target(s.target), s.value, s.origin)
+
+    def on_Do(self, s: Do) -> None:
+        self.above(s.origin)
+        if isinstance(s.node, ast.Expr):
+            text = self.printer.text(s.node.value)
+            self.statement("", s.node.value, text, s.origin.comment)
+            return
+
+        rename, printer = self.rename, self.printer
+        if isinstance(s.node, ast.Assign):
+            target = printer.text(s.node.targets[0])
+            self.assignment(target, s.node.value, s.origin)
+            return
+        if isinstance(s.node, ast.Assert):
+            text = f"assert {printer.text(s.node.test)}"
+            text += f", {printer.text(s.node.msg)}" if s.node.msg else ""
+            self.line(text, s.origin.comment)
+            return
+
+        class Rename(ast.NodeTransformer):
+            def visit_Name(self, n: ast.Name) -> ast.Name:
+                return ast.Name(rename(n.id), n.ctx)
+
+            def visit_ExceptHandler(self, n: ast.ExceptHandler) -> ast.AST:
+                self.generic_visit(n)
+                n.name = rename(n.name) if n.name else n.name
+                return n
+
+        text = ast.unparse(ast.fix_missing_locations(Rename().visit(copy.deepcopy(s.node))))
+        for i, part in enumerate(text.splitlines()):
+            self.line(part, s.origin.comment if i == 0 else "")
+
+    def on_Note(self, s: Note) -> None:
+        self.line(s.text)
+
+    def on_If(self, s: If) -> None:
+        self.above(s.origin)
+        then = [(m.name, m.then) for m in s.merges]
+        orelse = [(m.name, m.orelse) for m in s.merges]
+        if self.is_ternary(s):
+            (m,) = s.merges
+            value = ast.IfExp(s.test, m.then, m.orelse)
+            self.assignment(self.rename(m.name), value, s.origin)
+            return
+        test, swapped = self.visible_test(s, then, orelse)
+        self.line(f"if {test}:", s.origin.comment)
+        sides = [(s.then, then), (s.orelse, orelse)]
+        if swapped:
+            sides.reverse()
+        self.nested(*sides[0])
+        mark = len(self.lines)
+        block, after = sides[1]
+        if len(block) == 1 and isinstance(block[0], If) and not self.needs_copies(after):
+            self.on_If(block[0])
+            if len(self.lines) > mark and not self.lines[mark].strip().startswith("if "):
+                self.redo(mark, block, after)
+            elif len(self.lines) > mark:
+                first = self.lines[mark]
+                indent = len(first) - len(first.lstrip())
+                self.lines[mark] = first[:indent] + "el" + first[indent:]
+            return
+        self.redo(mark, block, after)
+
+    def redo(self, mark: int, block: core.Block, after: list[tuple[str, ast.expr]]) -> None:
+        del self.lines[mark:]
+        self.line("else:")
+        self.nested(block, after)
+        if self.lines[mark + 1 :] == ["    " * (self.depth + 1) + "pass"]:
+            del self.lines[mark:]
+
+    def needs_copies(self, pairs: list[tuple[str, ast.expr]]) -> bool:
+        return any(
+            self.rename(t) != self.printer.text(v) and self.printer.text(v) != core.UNDEFINED
+            for t, v in pairs
+        )
+
+    def is_ternary(self, s: If) -> bool:
+        return (
+            not s.then
+            and not s.orelse
+            and len(s.merges) == 1
+            and all(self.printer.text(v) != core.UNDEFINED for m in s.merges for v in (m.then, m.orelse))
+            and all(self.rename(m.name) != self.printer.text(v) for m in s.merges for v in (m.then, m.orelse))
+        )
+
+    def visible_test(self, s: If, then: list, orelse: list) -> tuple[str, bool]:  # type: ignore
+        """The test's text; turned round if only the other side has statements."""
+        empty = not s.then and not self.needs_copies(then)
+        if empty and (s.orelse or self.needs_copies(orelse)):
+            from overt.rewrites.exits import negated
+
+            return self.printer.text(negated(s.test)), True
+        return self.printer.text(s.test), False
+
+    def on_For(self, s: For) -> None:
+        self.above(s.origin)
+        self.copies([(c.name, c.init) for c in s.carries])
+        items = self.printer.bare(s.items)
+        self.line(f"for {self.target(s.target)} in {items}:", s.origin.comment)
+        self.body(s)
+
+    def on_While(self, s: While) -> None:
+        self.above(s.origin)
+        self.copies([(c.name, c.init) for c in s.carries])
+        self.line(f"while {self.printer.text(s.test)}:", s.origin.comment)
+        self.body(s)
+
+    def body(self, s: For | While) -> None:
+        self.nested(s.body, [(c.name, c.next) for c in s.carries])
+        if s.until is not None:
+            self.depth += 1
+            self.line(f"if {self.printer.text(s.until)}:")
+            self.depth += 1
+            self.line("break")
+            self.depth -= 2
+        self.copies([(c.out, core.name(c.name)) for c in s.carries])
+
+    def on_With(self, s: With) -> None:
+        self.above(s.origin)
+        shown = []
+        for item in s.items:
+            text = self.printer.text(item.context_expr)
+            if item.optional_vars is not None:
+                text += f" as {self.printer.text(item.optional_vars)}"
+            shown.append(text)
+        self.line(f"with {', '.join(shown)}:", s.origin.comment)
+        self.nested(s.body)
+
+    def on_Define(self, s: Define) -> None:
+        self.above(s.origin)
+        name = self.rename(s.name)
+        inner = Emitter(core.replace(s.function, name=name), self.names, self.imports)
+        if s.function.is_lambda and not s.function.body:
+            params = inner.params()
+            text = f"lambda{' ' if params else ''}{params}: {inner.printer.text(s.function.result, 2)}"
+            self.line(f"{name} = {text}", s.origin.comment)
+            return
+        if self.lines and not self.lines[-1].rstrip().endswith(":") and self.lines[-1].strip():
+            self.lines.append("")
+        for text in inner.emit():
+            self.lines.append("    " * self.depth + text if text else "")
+        self.lines.append("")
+
+
+def function_text(function: Function, imports: set[str]) -> str:
+    """The text of one top-level function; the runtime names it uses are added to `imports`."""
+    lines = Emitter(function, {}, imports).emit()
+    return "\n".join(line.rstrip() for line in lines).rstrip() + "\n"
+
+
+def module_text(source: core.Source, header: str = "") -> str:
+    """The text of a whole module, header and imports first."""
+    imports: set[str] = set()
+    parts = [function_text(f, imports) for f in source.functions]
+    lines = sorted(source.imports)
+    if imports:
+        lines.append(f"from overt.runtime import {', '.join(sorted(imports, key=str.lower))}")
+    head = (f'"""{header}"""\n\n' if header else "") + "".join(f"{line}\n" for line in lines)
+    return (head + "\n\n" if head else "") + "\n\n".join(parts)

@@ -1,0 +1,181 @@
+"""Naming: from single-assignment names back to the user's, two values sharing a name only if never both needed.
+
+This is register allocation by interference, with Python names for registers.  Values joined by a loop or a
+branch take one name where they can, so that `x = f(x)` in a loop is printed as the user wrote it.
+"""
+
+from __future__ import annotations
+
+import builtins
+import keyword
+from collections.abc import Iterable
+
+from overt.rewrites import core
+from overt.rewrites.core import Assign, Define, Do, For, Function, If, While, With, is_local, reads
+
+
+class Interference:
+    """Which names of one function are needed at the same time, and which would like to be one."""
+
+    def __init__(self, function: Function) -> None:
+        self.edges: dict[str, set[str]] = {}
+        self.wishes: list[tuple[str, str]] = []
+        self.order: list[str] = []
+        self.captured: dict[str, set[str]] = {}
+        for s in core.walk(function.body):
+            if isinstance(s, Define):
+                self.captured[s.name] = core.free_of_function(s.function)
+        alive = self.block(function.body, self.reads(function.result))
+        params = [p.name for p in function.params]
+        for p in params:
+            self.define(p, alive | set(params))
+        self.order = params + self.order[::-1]
+
+    def reads(self, *nodes: object) -> set[str]:
+        found: set[str] = set()
+        pending = [n for node in nodes for n in reads(node) if is_local(n)]  # type: ignore[arg-type]
+        while pending:
+            n = pending.pop()
+            if n not in found:
+                found.add(n)
+                pending += self.captured.get(n, ())
+        return found
+
+    def define(self, name: str, alive: Iterable[str], but: str | None = None) -> None:
+        if not is_local(name):
+            return
+        mine = self.edges.setdefault(name, set())
+        self.order.append(name)
+        for other in alive:
+            if other != name and other != but:
+                mine.add(other)
+                self.edges.setdefault(other, set()).add(name)
+
+    def block(self, block: core.Block, alive: set[str]) -> set[str]:
+        for s in reversed(block):
+            alive = self.statement(s, alive)
+        return alive
+
+    def statement(self, s: core.Stmt, alive: set[str]) -> set[str]:
+        if isinstance(s, Assign):
+            targets = list(core.pattern_names(s.target))
+            source = s.value.id if isinstance(s.value, core.ast.Name) else None
+            for t in reversed(targets):
+                self.define(t, alive | set(targets), source)
+            return (alive - set(targets)) | self.reads(s.value)
+        if isinstance(s, Do):
+            return alive | self.reads(s.node)
+        if isinstance(s, Define):
+            self.define(s.name, alive)
+            return (alive - {s.name}) | self.captured[s.name]
+        if isinstance(s, If):
+            return self.branch(s, alive)
+        if isinstance(s, For | While):
+            return self.loop(s, alive)
+        if isinstance(s, With):
+            alive = self.block(s.body, alive)
+            for item in s.items:
+                if item.optional_vars is not None:
+                    (target,) = reads(item.optional_vars)
+                    self.define(target, alive)
+                    alive = alive - {target}
+            return alive | self.reads(*[i.context_expr for i in s.items])
+        return alive
+
+    def branch(self, s: If, alive: set[str]) -> set[str]:
+        merged = {m.name for m in s.merges}
+        for m in s.merges:
+            self.define(m.name, alive | merged)
+            self.wish(m.name, m.then)
+            self.wish(m.name, m.orelse)
+        rest = alive - merged
+        ends = [rest | self.reads(*[getattr(m, side) for m in s.merges]) for side in ("then", "orelse")]
+        then, orelse = self.block(s.then, ends[0]), self.block(s.orelse, ends[1])
+        return then | orelse | self.reads(s.test)
+
+    def loop(self, s: For | While, alive: set[str]) -> set[str]:
+        names = {c.name for c in s.carries}
+        outs = {c.out for c in s.carries}
+        for c in s.carries:
+            self.wish(c.name, c.next)
+            self.wish(c.name, c.init)
+            self.wish(c.name, core.name(c.out))
+            self.define(c.out, alive | outs)
+        rest = alive - outs
+        test = s.test if isinstance(s, While) else None
+        targets = set(core.pattern_names(s.target)) if isinstance(s, For) else set()
+        header = rest | names | self.reads(test)
+        until = self.reads(s.until)
+        while True:
+            end = (header - names) | self.reads(*[c.next for c in s.carries]) | until
+            start = self.block(s.body, end)
+            new = header | (start - targets)
+            if new == header:
+                break
+            header = new
+        for t in targets:
+            self.define(t, start | targets)
+        for c in s.carries:
+            own = c.next.id if isinstance(c.next, core.ast.Name) else None
+            self.define(c.name, header | (until - {own}))
+            self.define(c.out, header - {c.name} - names)
+        items = [s.items] if isinstance(s, For) else []
+        before = (header - names) | self.reads(*items, *[c.init for c in s.carries])
+        return before - targets
+
+    def wish(self, name: str, value: core.ast.expr) -> None:
+        if isinstance(value, core.ast.Name) and is_local(value.id):
+            self.wishes.append((name, value.id))
+
+
+def give_names(function: Function, reserved: set[str]) -> dict[str, str]:
+    """A Python name for each local name of the function (its nested functions apart)."""
+    interference = Interference(function)
+    leader: dict[str, str] = {}
+    members: dict[str, set[str]] = {}
+
+    def find(n: str) -> str:
+        while leader.setdefault(n, n) != n:
+            n = leader[n]
+        return n
+
+    params = {p.name for p in function.params}
+    for a, b in interference.wishes:
+        x, y = find(a), find(b)
+        if x == y or core.base(a) != core.base(b):
+            continue
+        left, right = members.get(x, {x}), members.get(y, {y})
+        if any(interference.edges.get(n, set()) & right for n in left):
+            continue
+        leader[y] = x
+        members[x] = left | right
+    colour: dict[str, str] = {}
+    ordered = sorted(params, key=interference.order.index) + interference.order
+    for n in ordered:
+        top = find(n)
+        if top in colour:
+            continue
+        group = members.get(top, {top})
+        clash = {find(e) for m in group for e in interference.edges.get(m, ())}
+        taken = {colour[c] for c in clash if c in colour} | reserved
+        stem = core.base(n)
+        colour[top] = stem if n in params else first_free(stem, taken)
+    return {n: colour[find(n)] for n in interference.order}
+
+
+def first_free(stem: str, taken: set[str]) -> str:
+    if keyword.iskeyword(stem):
+        stem += "_"
+    name, number = stem, 1
+    while name in taken:
+        name, number = f"{stem}_{number}", number + 1
+    return name
+
+
+def reserved_names(function: Function) -> set[str]:
+    """Names that locals must not hide: those the function, or one nested in it, reads from its module."""
+    found = {n.removeprefix("@") for n in core.globals_of(function)} | set(function.cells)
+    for s in core.walk(function.body):
+        if isinstance(s, Define):
+            found |= reserved_names(s.function)
+    return found | {n for n in found if hasattr(builtins, n)}

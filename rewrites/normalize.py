@@ -1,0 +1,764 @@
+"""Normalize: a function's syntax tree to core form, all desugaring done once.
+
+    x[i] += v                  x·1 = set_item(x·0, i·0, x·0[i·0] + v·0)
+    if (n := f(x)) > 0:   ->   n·0 = f(x·1); if n·0 > 0:
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+from overt.rewrites import core, exits
+from overt.rewrites.core import NOWHERE, Names, Origin
+from overt.rewrites.patterns import match_to_branches
+from overt.rewrites.refusal import Refusal
+
+# Methods of lists, dictionaries and sets that change their object.
+CHANGING = frozenset(
+    "append extend insert remove clear sort reverse update add discard setdefault pop popitem "
+    "popleft appendleft".split()
+)
+
+NOT_SUPPORTED = {
+    ast.Yield: "a generator",
+    ast.YieldFrom: "a generator",
+    ast.Await: "`await`",
+    ast.AsyncFunctionDef: "an async function",
+    ast.AsyncFor: "`async for`",
+    ast.AsyncWith: "`async with`",
+    ast.ClassDef: "a class defined inside the function",
+}
+
+
+@dataclass(frozen=True)
+class Text:
+    """What is known of the file around a function: its name and each line's origin."""
+
+    origin: Callable[[int], Origin]
+
+
+def normalize(node: ast.FunctionDef | ast.Lambda, text: Text, method_class: bool = False) -> core.Function:
+    """The function in core form."""
+    return Builder(Names(), text).function(node, {})
+
+
+class Scope(ast.NodeVisitor):
+    """Names that a function assigns, declares global or nonlocal, and lets its nested functions rebind."""
+
+    def __init__(self, node: ast.FunctionDef | ast.Lambda) -> None:
+        self.assigned: set[str] = set()
+        self.outer: set[str] = set()
+        self.cells: set[str] = set()
+        if isinstance(node, ast.FunctionDef):
+            for s in node.body:
+                self.visit(s)
+        else:
+            self.visit(node.body)
+        self.assigned -= self.outer
+
+    def visit_Name(self, node: ast.Name) -> None:
+        if isinstance(node.ctx, ast.Store | ast.Del):
+            self.assigned.add(node.id)
+
+    def visit_Global(self, node: ast.Global | ast.Nonlocal) -> None:
+        self.outer |= set(node.names)
+
+    visit_Nonlocal = visit_Global
+
+    def visit_FunctionDef(self, node: ast.FunctionDef) -> None:
+        self.assigned.add(node.name)
+        for inner in ast.walk(node):
+            if isinstance(inner, ast.Nonlocal):
+                self.cells |= set(inner.names)
+
+    def visit_Lambda(self, node: ast.Lambda) -> None:
+        pass
+
+    def _comprehension(self, node: ast.AST) -> None:
+        for inner in ast.walk(node):
+            if isinstance(inner, ast.NamedExpr):
+                self.assigned.add(inner.target.id)
+
+    visit_ListComp = visit_SetComp = visit_DictComp = visit_GeneratorExp = _comprehension
+
+    def visit_Import(self, node: ast.Import | ast.ImportFrom) -> None:
+        for alias in node.names:
+            self.assigned.add(alias.asname or alias.name.partition(".")[0])
+
+    visit_ImportFrom = visit_Import
+
+    def visit_ExceptHandler(self, node: ast.ExceptHandler) -> None:
+        if node.name:
+            self.assigned.add(node.name)
+        self.generic_visit(node)
+
+    def visit_MatchAs(self, node: ast.MatchAs | ast.MatchStar) -> None:
+        if node.name:
+            self.assigned.add(node.name)
+        self.generic_visit(node)
+
+    visit_MatchStar = visit_MatchAs
+
+
+class Builder:
+    """Builds one function (and those nested in it)."""
+
+    def __init__(self, names: Names, text: Text) -> None:
+        self.names, self.text = names, text
+        self.env: dict[str, str] = {}
+        self.out: list[core.Stmt] = []
+        self.origin = NOWHERE
+        self.captured: dict[str, tuple[set[str], ast.AST]] = {}
+
+    # --- functions
+
+    def function(self, node: ast.FunctionDef | ast.Lambda, outer: dict[str, str]) -> core.Function:
+        a = node.args
+        scope = Scope(node)
+        self.cells = scope.cells | scope.outer
+        defaults: list[ast.expr | None] = [None] * (len(a.posonlyargs) + len(a.args) - len(a.defaults))
+        defaults += a.defaults
+        kinds = [(p, "positional") for p in a.posonlyargs] + [(p, "normal") for p in a.args]
+        self.env = dict(outer)
+        self.outer = outer
+        shown = [self.expr(d) if d is not None else None for d in defaults]
+        shown_keywords = [self.expr(d) if d is not None else None for d in a.kw_defaults]
+        for gone in scope.assigned:
+            self.env.pop(gone, None)
+        self.local = scope.assigned | {p.arg for p, _ in kinds}
+        params = []
+
+        def add(p: ast.arg, kind: str, default: ast.expr | None) -> None:
+            self.local.add(p.arg)
+            params.append(core.Param(self.bind(p.arg), kind, default))
+
+        for (p, kind), default in zip(kinds, shown, strict=True):
+            add(p, kind, default)
+        if a.vararg:
+            add(a.vararg, "star", None)
+        for p, default in zip(a.kwonlyargs, shown_keywords, strict=True):
+            add(p, "keyword", default)
+        if a.kwarg:
+            add(a.kwarg, "double star", None)
+        if isinstance(node, ast.Lambda):
+            body, value, doc = [], node.body, ""
+            name = "function"
+        else:
+            name = node.name
+            body, doc = without_doc(node.body)
+            taken = {n.id for n in ast.walk(node) if isinstance(n, ast.Name)} | self.local
+            last, known = body[-1] if body else None, set(taken)
+            body, value = exits.single_exit([match_to_branches(s) for s in body], taken)
+            self.local |= taken - known
+            if isinstance(last, ast.Return):
+                value.lineno = last.lineno
+        self.block(body)
+        if getattr(value, "lineno", 0):
+            self.origin = self.text.origin(value.lineno)
+        result = self.expr(value)
+        return core.Function(
+            name,
+            tuple(params),
+            tuple(self.out),
+            result,
+            doc,
+            isinstance(node, ast.Lambda),
+            self.text.origin(node.lineno),
+            self.origin,
+            frozenset(self.cells),
+        )
+
+    def nested(self, node: ast.FunctionDef | ast.Lambda) -> core.Function:
+        inner = Builder(self.names, self.text)
+        function = inner.function(node, self.env)
+        for n in ast.walk(node):
+            if isinstance(n, ast.Name) and n.id in self.env:
+                self.captured.setdefault(n.id, (set(), node))
+        return function
+
+    # --- names
+
+    def bind(self, name: str) -> str:
+        """A new version of a name of the user's."""
+        if name in self.cells:
+            self.env.pop(name, None)
+            return name
+        self.env[name] = self.names.fresh(name)
+        return self.env[name]
+
+    def pattern(self, target: ast.expr) -> core.Pattern:
+        if isinstance(target, ast.Name):
+            return self.bind(target.id)
+        if isinstance(target, ast.Starred):
+            return ("*", self.pattern(target.value))
+        if isinstance(target, ast.Tuple | ast.List):
+            return tuple(self.pattern(t) for t in target.elts)
+        raise Refusal("this target of an assignment is not supported", node=target)
+
+    def emit(self, s: core.Stmt) -> None:
+        self.out.append(s)
+
+    def assign(self, target: core.Pattern, value: ast.expr) -> None:
+        self.emit(core.Assign(target, value, self.origin))
+
+    # --- expressions
+
+    def expr(self, node: ast.expr) -> ast.expr:
+        """The expression over core names; what it assigns on the way is emitted first."""
+        return Expressions(self).visit(node)
+
+    # --- statements
+
+    def block(self, body: Sequence[ast.stmt]) -> None:
+        for s in body:
+            kind = NOT_SUPPORTED.get(type(s))
+            if kind:
+                raise Refusal(f"{kind} cannot be rewritten", "Move it out of the function.", s)
+            if getattr(s, "lineno", 0):
+                self.origin = self.text.origin(s.lineno)
+            getattr(self, f"do_{type(s).__name__}", self.opaque)(s)
+
+    def inner(self, body: Sequence[ast.stmt]) -> core.Block:
+        """A nested block, built in the current environment."""
+        outer, self.out = self.out, []
+        origin = self.origin
+        self.block(body)
+        block, self.out, self.origin = tuple(self.out), outer, origin
+        return block
+
+    def do_Pass(self, s: ast.Pass) -> None:
+        pass
+
+    def do_Global(self, s: ast.Global) -> None:
+        self.emit(core.Do(s, self.origin))
+
+    do_Nonlocal = do_Global
+
+    def do_Expr(self, s: ast.Expr) -> None:
+        if isinstance(s.value, ast.Constant):
+            return
+        value = self.expr(s.value)
+        if isinstance(value, ast.Name) and value.id.startswith("ignored"):
+            return  # the value of a changing method, hoisted
+        self.emit(core.Do(ast.Expr(value), self.origin))
+
+    def do_Assert(self, s: ast.Assert) -> None:
+        message = self.expr(s.msg) if s.msg else None
+        self.emit(core.Do(ast.Assert(self.expr(s.test), message), self.origin))
+
+    def do_Raise(self, s: ast.Raise) -> None:
+        cause = self.expr(s.cause) if s.cause else None
+        self.emit(core.Do(ast.Raise(self.expr(s.exc) if s.exc else None, cause), self.origin))
+
+    def do_Import(self, s: ast.Import | ast.ImportFrom) -> None:
+        for alias in s.names:
+            shown = alias.asname or alias.name.partition(".")[0]
+            self.cells.add(shown)
+        self.emit(core.Do(s, self.origin))
+
+    do_ImportFrom = do_Import
+
+    def do_Delete(self, s: ast.Delete) -> None:
+        for target in s.targets:
+            if isinstance(target, ast.Name):
+                self.env.pop(target.id, None)
+            elif isinstance(target, ast.Subscript):
+                self.change(target.value, "__delitem__", [self.expr(target.slice)], "ignored")
+            else:
+                self.emit(core.Do(ast.Delete([self.expr(target)]), self.origin))
+
+    def do_Assign(self, s: ast.Assign) -> None:
+        if len(s.targets) == 1 and isinstance(s.targets[0], ast.Name):
+            name = s.targets[0].id
+            if isinstance(s.value, ast.Lambda):
+                self.define(name, s.value)
+                return
+            value = self.expr(s.value)
+            self.assign(self.bind(name), value)
+            return
+        value = self.expr(s.value)
+        if len(s.targets) > 1 and not isinstance(value, ast.Name | ast.Constant):
+            first = next((t.id for t in s.targets if isinstance(t, ast.Name)), "value")
+            shared = self.names.fresh(first)
+            self.assign(shared, value)
+            value = core.name(shared)
+        for target in s.targets:
+            self.store(target, value)
+
+    def do_AnnAssign(self, s: ast.AnnAssign) -> None:
+        if s.value is not None:
+            self.store(s.target, self.expr(s.value))
+
+    def do_AugAssign(self, s: ast.AugAssign) -> None:
+        target = s.target
+        if isinstance(target, ast.Name):
+            old = self.expr(ast.Name(target.id, ast.Load()))
+            value = ast.BinOp(old, s.op, self.expr(s.value))
+            self.assign(self.bind(target.id), value)
+            return
+        target = self.settled(target)
+        self.store(target, ast.BinOp(self.expr(reading(target)), s.op, self.expr(s.value)))
+
+    def settled(self, target: ast.expr) -> ast.expr:
+        """The target with an index that does something replaced by a name, so that it runs once."""
+        if isinstance(target, ast.Subscript) and any(
+            isinstance(n, ast.Call) for n in ast.walk(target.slice)
+        ):
+            index = self.names.fresh("index")
+            self.assign(index, self.expr(target.slice))
+            self.env[index] = index
+            self.local.add(index)
+            return ast.Subscript(target.value, ast.Name(index, ast.Load()), ast.Store())
+        return target
+
+    def store(self, target: ast.expr, value: ast.expr) -> None:
+        if isinstance(target, ast.Name):
+            self.assign(self.bind(target.id), value)
+        elif isinstance(target, ast.Attribute):
+            place = ast.Attribute(self.expr(target.value), target.attr, ast.Store())
+            self.emit(core.Do(ast.Assign([place], value), self.origin))
+        elif isinstance(target, ast.Subscript):
+            self.store_item(target, value)
+        elif isinstance(target, ast.Tuple | ast.List):
+            self.unpack(target, value)
+        else:
+            raise Refusal("this target of an assignment is not supported", node=target)
+
+    def store_item(self, target: ast.Subscript, value: ast.expr) -> None:
+        holder, root = target.value, target.value
+        while isinstance(root, ast.Subscript | ast.Attribute):
+            root = root.value
+        ours = isinstance(root, ast.Name) and root.id in self.local and root.id not in self.cells
+        if isinstance(holder, ast.Attribute):
+            ours = True
+        if not ours:
+            place = ast.Subscript(self.expr(holder), self.expr(target.slice), ast.Store())
+            self.emit(core.Do(ast.Assign([place], value), self.origin))
+            return
+        old = self.expr(reading(holder))
+        new = core.call("set_item", old, index_of(self.expr(target.slice)), value)
+        new.func = core.name("@set_item")
+        self.replaced(holder, new)
+
+    def replaced(self, holder: ast.expr, new: ast.expr) -> None:
+        """A container, or an item of one, becomes `new`."""
+        if isinstance(holder, ast.Name):
+            self.assign(self.bind(holder.id), new)
+        else:
+            self.store(holder, new)
+
+    def unpack(self, target: ast.Tuple | ast.List, value: ast.expr) -> None:
+        later: list[tuple[ast.expr, str]] = []
+
+        def plain(t: ast.expr) -> core.Pattern:
+            if isinstance(t, ast.Name):
+                return self.bind(t.id)
+            if isinstance(t, ast.Starred):
+                return ("*", plain(t.value))
+            if isinstance(t, ast.Tuple | ast.List):
+                return tuple(plain(e) for e in t.elts)
+            held = self.names.fresh("value")
+            later.append((t, held))
+            return held
+
+        self.assign(plain(target), value)
+        for place, held in later:
+            self.store(place, core.name(held))
+
+    def change(
+        self, holder: ast.expr, method: str, args: list[ast.expr], result: str
+    ) -> ast.expr | None:
+        """Call a changing method on a local container; gives the method's own value."""
+        root = holder
+        while isinstance(root, ast.Subscript):
+            root = root.value
+        if not (isinstance(root, ast.Name) and root.id in self.local and root.id not in self.cells):
+            return None
+        old = self.expr(reading(holder))
+        if result == "ignored":
+            self.replaced(holder, changed_container(old, method, args))
+            return core.name("ignored")
+        changed = ast.Call(core.name("@taken"), [old, core.constant(method), *args], [])
+        value = self.names.fresh(result)
+        if isinstance(holder, ast.Name):
+            new = self.bind(holder.id)
+            self.assign((value, new), changed)
+        else:
+            new = self.names.fresh("holder")
+            self.assign((value, new), changed)
+            self.store(holder, core.name(new))
+        return core.name(value)
+
+    def do_If(self, s: ast.If) -> None:
+        test = self.expr(s.test)
+        before, origin = dict(self.env), self.origin
+        then = self.inner(s.body)
+        after_then, self.env = self.env, dict(before)
+        orelse = self.inner(s.orelse)
+        after_else, self.env = self.env, dict(before)
+        merges = []
+        for n in sorted({*after_then, *after_else}):
+            a, b = after_then.get(n), after_else.get(n)
+            if a == b:
+                continue
+            merges.append(core.Merge(self.bind(n), version(a), version(b)))
+        self.emit(core.If(test, then, orelse, tuple(merges), origin))
+
+    def loop_names(self, s: ast.For | ast.While) -> list[str]:
+        found = {n for b in s.body for n in changed_names(b)}
+        if isinstance(s, ast.For):
+            found |= {n.id for n in ast.walk(s.target) if isinstance(n, ast.Name)}
+        return sorted(found - self.cells)
+
+    def do_For(self, s: ast.For) -> None:
+        items = self.expr(s.iter)
+        origin, carried = self.origin, self.loop_names(s)
+        before = dict(self.env)
+        inside = {n: self.bind(n) for n in carried}
+        extra: list[tuple[ast.expr, str]] = []
+        target = self.target(s.target, extra)
+        body = [*[ast.Assign([place], core.name(held)) for place, held in extra], *s.body]
+        block = self.inner(body)
+        self.finish(s, before, inside, block, origin, target, items)
+
+    def target(self, target: ast.expr, extra: list[tuple[ast.expr, str]]) -> core.Pattern:
+        if isinstance(target, ast.Subscript | ast.Attribute):
+            held = self.names.fresh("item")
+            self.env[held] = held
+            self.local.add(held)
+            extra.append((target, held))
+            return held
+        if isinstance(target, ast.Tuple | ast.List):
+            return tuple(self.target(t, extra) for t in target.elts)
+        return self.pattern(target)
+
+    def do_While(self, s: ast.While) -> None:
+        if any(isinstance(n, ast.NamedExpr) for n in ast.walk(s.test)):
+            self.rotated(s)
+            return
+        origin, carried = self.origin, self.loop_names(s)
+        before = dict(self.env)
+        inside = {n: self.bind(n) for n in carried}
+        test = self.expr(s.test)
+        block = self.inner(s.body)
+        self.finish(s, before, inside, block, origin, None, test)
+
+    def rotated(self, s: ast.While) -> None:
+        """`while (n := f()) > 0` sets n before the loop and at the end of its body."""
+        first, test = split_walrus(s.test)
+        again: list[ast.stmt] = list(first)
+        until = getattr(s, "until", None)
+        if until is not None:
+            again = [exits.branch(exits.negated(until), again, [], s)]
+        loop = ast.While(test, [*s.body, *again], [])
+        loop.lineno, loop.until = s.lineno, until  # type: ignore[attr-defined]
+        self.block([*first, loop])
+
+    def finish(
+        self,
+        s: ast.For | ast.While,
+        before: dict[str, str],
+        inside: dict[str, str],
+        block: core.Block,
+        origin: Origin,
+        target: core.Pattern,
+        head: ast.expr,
+    ) -> None:
+        until = getattr(s, "until", None)
+        until = self.expr(until) if until is not None else None
+        after = self.env
+        self.env = dict(before)
+        carries = []
+        for n, held in inside.items():
+            init, last = version(before.get(n)), version(after.get(n))
+            carries.append(core.Carry(held, init, last, self.bind(n)))
+        for n in after:  # names first set inside, not seen as changed (walrus in a test)
+            if n not in self.env and n not in inside:
+                self.env.pop(n, None)
+        if target is not None:
+            self.emit(core.For(target, head, tuple(carries), block, until, origin))
+        else:
+            self.emit(core.While(head, tuple(carries), block, until, origin))
+
+    def do_With(self, s: ast.With) -> None:
+        items = []
+        for item in s.items:
+            manager = self.expr(item.context_expr)
+            target = None
+            if item.optional_vars is not None:
+                if not isinstance(item.optional_vars, ast.Name):
+                    raise Refusal("`with ... as` takes one name here", node=s)
+                target = core.name(self.bind(item.optional_vars.id))
+            items.append(ast.withitem(manager, target))
+        origin = self.origin
+        self.emit(core.With(tuple(items), self.inner(s.body), origin))
+
+    def do_FunctionDef(self, s: ast.FunctionDef) -> None:
+        decorators = [self.expr(d) for d in s.decorator_list if not is_wraps(d)]
+        self.define(s.name, s)
+        for decorator in reversed(decorators):
+            plain = self.expr(ast.Name(s.name, ast.Load()))
+            self.assign(self.bind(s.name), ast.Call(decorator, [plain], []))
+
+    def define(self, name: str, node: ast.FunctionDef | ast.Lambda) -> str:
+        origin = self.origin
+        held = self.bind(name)
+        function = self.nested(node)
+        self.emit(core.Define(held, core.replace(function, name=name), origin))
+        return held
+
+    def opaque(self, s: ast.stmt) -> None:
+        """A statement kept as it is; each name that it sets has one version from here on."""
+        names = sorted(changed_names(s) - self.cells)
+        table = {}
+        for n in names:
+            old = self.env.get(n)
+            new = self.bind(n)
+            if old is not None:
+                self.assign(new, core.name(old))
+            table[n] = new
+        kept = Renamed(self.env).visit(s)
+        self.emit(core.Do(kept, self.origin))
+
+
+def changed_container(old: ast.expr, method: str, args: list[ast.expr]) -> ast.expr:
+    if method == "append" and len(args) == 1:
+        return ast.Call(core.name("@appended"), [old, *args], [])
+    return ast.Call(core.name("@changed"), [old, core.constant(method), *args], [])
+
+
+def version(name: str | None) -> ast.expr:
+    return core.name(name if name is not None else core.UNDEFINED)
+
+
+def reading(node: ast.expr) -> ast.expr:
+    """A target as an expression that reads it."""
+    if isinstance(node, ast.Name):
+        return ast.copy_location(ast.Name(node.id, ast.Load()), node)
+    if isinstance(node, ast.Subscript):
+        return ast.copy_location(ast.Subscript(node.value, node.slice, ast.Load()), node)
+    if isinstance(node, ast.Attribute):
+        return ast.copy_location(ast.Attribute(node.value, node.attr, ast.Load()), node)
+    return node
+
+
+def index_of(index: ast.expr) -> ast.expr:
+    """An index as an argument: one with slices is written `at[1:3]`."""
+    if any(isinstance(n, ast.Slice) for n in ast.walk(index)):
+        return ast.Subscript(core.name("@at"), index, ast.Load())
+    return index
+
+
+def without_doc(body: list[ast.stmt]) -> tuple[list[ast.stmt], str]:
+    first = body[0] if body else None
+    if (
+        isinstance(first, ast.Expr)
+        and isinstance(first.value, ast.Constant)
+        and isinstance(first.value.value, str)
+    ):
+        return body[1:], first.value.value
+    return body, ""
+
+
+def changed_names(s: ast.AST) -> set[str]:
+    """Names that a statement binds or whose containers it changes."""
+    found: set[str] = set()
+
+    def visit(node: ast.AST) -> None:
+        if isinstance(node, ast.FunctionDef):
+            found.add(node.name)
+            return
+        if isinstance(node, ast.Lambda):
+            return
+        if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store):
+            found.add(node.id)
+        if isinstance(node, ast.Subscript) and isinstance(node.ctx, ast.Store | ast.Del):
+            found.update(root_name(node.value))
+        if (
+            isinstance(node, ast.Call)
+            and isinstance(node.func, ast.Attribute)
+            and node.func.attr in CHANGING
+        ):
+            found.update(root_name(node.func.value))
+        if isinstance(node, ast.ExceptHandler | ast.MatchAs | ast.MatchStar) and node.name:
+            found.add(node.name)
+        if isinstance(node, ast.ListComp | ast.SetComp | ast.DictComp | ast.GeneratorExp):
+            for inner in ast.walk(node):
+                if isinstance(inner, ast.NamedExpr):
+                    found.add(inner.target.id)
+            return
+        for child in ast.iter_child_nodes(node):
+            visit(child)
+
+    visit(s)
+    return found
+
+
+def is_wraps(node: ast.expr) -> bool:
+    """`@functools.wraps(f)` copies a name and a docstring, nothing that matters here."""
+    callee = node.func if isinstance(node, ast.Call) else node
+    name = callee.attr if isinstance(callee, ast.Attribute) else getattr(callee, "id", "")
+    return name == "wraps"
+
+
+def root_name(node: ast.expr) -> set[str]:
+    while isinstance(node, ast.Subscript):
+        node = node.value
+    return {node.id} if isinstance(node, ast.Name) else set()
+
+
+def split_walrus(test: ast.expr) -> tuple[list[ast.stmt], ast.expr]:
+    found: list[ast.stmt] = []
+
+    class Hoist(ast.NodeTransformer):
+        def visit_NamedExpr(self, node: ast.NamedExpr) -> ast.expr:
+            value = self.visit(node.value)
+            found.append(exits.assign(node.target.id, value, node))
+            return ast.Name(node.target.id, ast.Load())
+
+    return found, Hoist().visit(test)
+
+
+class Renamed(ast.NodeTransformer):
+    """Names replaced by their current versions, in stores too."""
+
+    def __init__(self, env: dict[str, str]) -> None:
+        self.env = env
+
+    def visit_Name(self, node: ast.Name) -> ast.expr:
+        return ast.Name(self.env.get(node.id, node.id), node.ctx)
+
+    def visit_ExceptHandler(self, node: ast.ExceptHandler) -> ast.ExceptHandler:
+        self.generic_visit(node)
+        return ast.ExceptHandler(node.type, self.env.get(node.name or "", node.name), node.body)
+
+
+class Expressions(ast.NodeTransformer):
+    """Names to versions; walrus, changing methods and lambdas hoisted in front of the statement."""
+
+    def __init__(self, builder: Builder, hidden: frozenset[str] = frozenset()) -> None:
+        self.builder, self.hidden = builder, hidden
+        self.conditional = False
+
+    def generic(self, node: ast.AST) -> ast.AST:
+        fields = {}
+        for key, value in ast.iter_fields(node):
+            if isinstance(value, list):
+                value = [self.visit(v) if isinstance(v, ast.AST) else v for v in value]
+            elif isinstance(value, ast.AST):
+                value = self.visit(value)
+            fields[key] = value
+        new = type(node)(**fields)
+        if hasattr(node, "text"):
+            new.text = node.text  # type: ignore[attr-defined]
+        return ast.copy_location(new, node)
+
+    generic_visit = generic  # type: ignore[assignment]
+
+    def visit(self, node: ast.AST) -> ast.AST:
+        kind = NOT_SUPPORTED.get(type(node))
+        if kind:
+            raise Refusal(f"{kind} cannot be rewritten", "Move it out of the function.", node)
+        return super().visit(node)
+
+    def visit_Name(self, node: ast.Name) -> ast.expr:
+        b = self.builder
+        if node.id in self.hidden or node.id in b.cells:
+            return ast.copy_location(ast.Name(node.id, ast.Load()), node)
+        held = b.env.get(node.id)
+        if held is None and node.id in b.local:
+            raise Refusal(
+                f"the variable {node.id!r} is read before it is set",
+                "Give it a value first, on every path.",
+                node,
+            )
+        return ast.copy_location(ast.Name(held or node.id, ast.Load()), node)
+
+    def visit_NamedExpr(self, node: ast.NamedExpr) -> ast.expr:
+        self.unconditional(node, "`:=`")
+        b = self.builder
+        value = self.visit(node.value)
+        held = b.bind(node.target.id)
+        b.assign(held, value)
+        return core.name(held)
+
+    def unconditional(self, node: ast.AST, what: str) -> None:
+        if self.conditional or self.hidden:
+            raise Refusal(
+                f"{what} in a part of an expression that may not be evaluated",
+                "Make it a statement of its own.",
+                node,
+            )
+
+    def visit_IfExp(self, node: ast.IfExp) -> ast.expr:
+        test = self.visit(node.test)
+        outer, self.conditional = self.conditional, True
+        body, orelse = self.visit(node.body), self.visit(node.orelse)
+        self.conditional = outer
+        return ast.copy_location(ast.IfExp(test, body, orelse), node)
+
+    def visit_BoolOp(self, node: ast.BoolOp) -> ast.expr:
+        first = self.visit(node.values[0])
+        outer, self.conditional = self.conditional, True
+        rest = [self.visit(v) for v in node.values[1:]]
+        self.conditional = outer
+        return ast.copy_location(ast.BoolOp(node.op, [first, *rest]), node)
+
+    def visit_Call(self, node: ast.Call) -> ast.expr:
+        b = self.builder
+        f = node.func
+        if isinstance(f, ast.Attribute) and f.attr in CHANGING and root_name(f.value) & b.local:
+            if not node.keywords and not self.hidden:
+                args = [self.visit(a) for a in node.args]
+                taken = f.attr in ("pop", "popitem", "popleft", "setdefault")
+                value = b.change(f.value, f.attr, args, f.attr if taken else "ignored")
+                if value is not None:
+                    self.unconditional(node, f"`.{f.attr}(...)`")
+                    return value
+            elif f.attr == "update" and not self.hidden:
+                args = [self.visit(a) for a in node.args]
+                args.append(
+                    ast.Dict(
+                        [core.constant(k.arg) if k.arg else None for k in node.keywords],
+                        [self.visit(k.value) for k in node.keywords],
+                    )
+                )
+                if len(args) == 1:
+                    value = b.change(f.value, f.attr, args, "ignored")
+                    if value is not None:
+                        return value
+        if isinstance(f, ast.Name) and f.id == "super" and not node.args and f.id not in b.local:
+            raise Refusal("`super()` without arguments cannot be rewritten yet", "", node)
+        return self.generic(node)  # type: ignore[return-value]
+
+    def visit_Lambda(self, node: ast.Lambda) -> ast.expr:
+        if self.hidden or self.conditional:
+            a = node.args
+            every = [*a.posonlyargs, *a.args, *a.kwonlyargs, a.vararg, a.kwarg]
+            inner = Expressions(self.builder, self.hidden | {p.arg for p in every if p})
+            return ast.copy_location(ast.Lambda(node.args, inner.visit(node.body)), node)
+        b = self.builder
+        held = b.names.fresh("function")
+        function = b.nested(node)
+        b.emit(core.Define(held, core.replace(function, name=core.base(held)), b.origin))
+        return core.name(held)
+
+    def comprehension(self, node: ast.AST) -> ast.AST:
+        hidden = self.hidden
+        generators = []
+        for g in node.generators:  # type: ignore[attr-defined]
+            items = Expressions(self.builder, hidden).visit(g.iter) if hidden else self.visit(g.iter)
+            hidden |= {n.id for n in ast.walk(g.target) if isinstance(n, ast.Name)}
+            inner = Expressions(self.builder, hidden)
+            conditions = [inner.visit(c) for c in g.ifs]
+            generators.append(ast.comprehension(g.target, items, conditions, g.is_async))
+        inner = Expressions(self.builder, hidden)
+        if isinstance(node, ast.DictComp):
+            new: ast.AST = ast.DictComp(inner.visit(node.key), inner.visit(node.value), generators)
+        else:
+            new = type(node)(inner.visit(node.elt), generators)  # type: ignore
+        return ast.copy_location(new, node)
+
+    visit_ListComp = visit_SetComp = visit_DictComp = visit_GeneratorExp = comprehension

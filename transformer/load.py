@@ -1,0 +1,193 @@
+"""Load: a live function to its syntax tree, its namespace and the origin of every line.
+
+The file is read through `linecache`, so functions of notebooks and of generated modules load as well.
+"""
+
+from __future__ import annotations
+
+import ast
+import functools
+import inspect
+import io
+import linecache
+import tokenize
+import types
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from overt.rewrites import core, normalize
+from overt.rewrites.core import NOWHERE, Origin
+from overt.rewrites.refusal import Refusal
+
+
+@dataclass(frozen=True)
+class File:
+    """A parsed file: its tree, its lines and its comments."""
+
+    name: str
+    lines: tuple[str, ...]
+    tree: ast.Module
+    comments: Mapping[int, str]
+
+    def origin(self, line: int) -> Origin:
+        """The origin of the statement that starts in a line (counted from 1)."""
+        if not 1 <= line <= len(self.lines):
+            return NOWHERE
+        own = self.comments.get(line, "")
+        if own and self.lines[line - 1].lstrip().startswith("#"):
+            own = ""
+        above, n = [], line - 1
+        while n >= 1 and self.lines[n - 1].lstrip().startswith("#"):
+            above.insert(0, self.lines[n - 1].strip())
+            n -= 1
+        return Origin(self.name, line, self.lines[line - 1], own, tuple(above))
+
+
+_files: dict[str, tuple[tuple[str, ...], File]] = {}
+
+
+def read_file(name: str, module_globals: dict[str, Any] | None = None) -> File:
+    """Parse a file, once for each text that it has."""
+    linecache.checkcache(name)
+    lines = tuple(linecache.getlines(name, module_globals))
+    known = _files.get(name)
+    if known is not None and known[0] == lines:
+        return known[1]
+    if not lines:
+        raise OSError(f"no source text for {name!r}")
+    text = "".join(lines)
+    tree = ast.parse(text)
+    keep_number_texts(tree, lines)
+    comments = {}
+    for token in tokenize.generate_tokens(io.StringIO(text).readline):
+        if token.type == tokenize.COMMENT:
+            comments[token.start[0]] = token.string
+    file = File(name, tuple(line.rstrip("\n") for line in lines), tree, comments)
+    _files[name] = (lines, file)
+    return file
+
+
+def keep_number_texts(tree: ast.AST, lines: tuple[str, ...]) -> None:
+    """Remember how each float was written, so that `1e-6` is not printed as `1e-06`."""
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Constant) and isinstance(node.value, float | complex):
+            line = lines[node.lineno - 1]
+            if node.lineno == node.end_lineno and line.isascii():
+                node.text = line[node.col_offset : node.end_col_offset]  # type: ignore[attr-defined]
+
+
+@dataclass(frozen=True)
+class Loaded:
+    """A function's tree with what is needed to read it."""
+
+    function: types.FunctionType
+    node: ast.FunctionDef | ast.Lambda
+    file: File
+
+    @property
+    def namespace(self) -> Namespace:
+        return Namespace(self.function)
+
+
+class Namespace(Mapping[str, Any]):
+    """The names that a function sees: its closure, its module's globals, the builtins, all live."""
+
+    def __init__(self, function: types.FunctionType) -> None:
+        self.globals = function.__globals__
+        self.cells = dict(
+            zip(function.__code__.co_freevars, function.__closure__ or (), strict=False)
+        )
+
+    def __getitem__(self, name: str) -> Any:
+        if name in self.cells:
+            try:
+                return self.cells[name].cell_contents
+            except ValueError:
+                raise KeyError(name) from None
+        if name in self.globals:
+            return self.globals[name]
+        builtins = self.globals.get("__builtins__", {})
+        table = builtins if isinstance(builtins, dict) else vars(builtins)
+        return table[name]
+
+    def __iter__(self):  # type: ignore[no-untyped-def]
+        return iter({**self.globals, **self.cells})
+
+    def __len__(self) -> int:
+        return len({**self.globals, **self.cells})
+
+
+def load(function: Callable[..., Any]) -> Loaded:
+    """Find the source of a Python function (not of a wrapper: unwrap it first)."""
+    if not isinstance(function, types.FunctionType):
+        raise Refusal(
+            f"{function!r} is not a Python function, so it has no source to rewrite",
+            "Wrap it in a function, or give it a rule with `overt.custom_vjp` or `overt.custom_jvp`.",
+        )
+    code = function.__code__
+    try:
+        file = read_file(code.co_filename, function.__globals__)
+    except (OSError, SyntaxError) as error:
+        raise Refusal(
+            f"the source of {function.__qualname__!r} cannot be read ({error})",
+            "Define it in a file or in a notebook cell.",
+        ) from None
+    return Loaded(function, find_node(file, code), file)
+
+
+def find_node(file: File, code: types.CodeType) -> ast.FunctionDef | ast.Lambda:
+    kind: type = ast.Lambda if code.co_name == "<lambda>" else ast.FunctionDef
+    found: list[Any] = []
+    for node in ast.walk(file.tree):
+        if isinstance(node, kind):
+            decorators = getattr(node, "decorator_list", ())
+            first = min([node.lineno, *(d.lineno for d in decorators)])
+            if first == code.co_firstlineno and (kind is ast.Lambda or node.name == code.co_name):
+                found.append(node)
+        elif isinstance(node, ast.AsyncFunctionDef) and node.name == code.co_name:
+            raise Refusal("an async function cannot be rewritten", node=node)
+    if len(found) > 1:
+        found = [n for n in found if same_code(n, code)] or found
+    if not found:
+        raise Refusal(
+            f"the source of {code.co_name!r} is not at line {code.co_firstlineno} of {file.name}",
+            "Was the file changed after it was imported?",
+        )
+    if len(found) > 1 and len({ast.dump(n) for n in found}) > 1:
+        raise Refusal(
+            f"several functions stand in line {code.co_firstlineno} of {file.name}",
+            "Put each lambda on a line of its own.",
+            found[0],
+        )
+    return found[0]
+
+
+def same_code(node: ast.Lambda, code: types.CodeType) -> bool:
+    """Whether a lambda is the one that was compiled to `code`: it stands at the same columns."""
+    spans = [p for p in code.co_positions() if p[2] is not None and p[0] == node.body.lineno]
+    columns = [p[2] for p in spans if p[2] is not None]
+    ends = [p[3] for p in spans if p[3] is not None]
+    if not columns:
+        return False
+    body = node.body
+    end = body.end_col_offset or 0
+    return min(columns) >= body.col_offset and (body.end_lineno != body.lineno or max(ends) <= end)
+
+
+def core_of(loaded: Loaded) -> core.Function:
+    """The function in core form; a refusal gets its place."""
+    text = normalize.Text(loaded.file.origin)
+    try:
+        return normalize.normalize(loaded.node, text)
+    except Refusal as refusal:
+        line = refusal.line or loaded.node.lineno
+        raise refusal.located(loaded.file.name, line, loaded.file.lines[line - 1]) from None
+
+
+@functools.lru_cache(maxsize=None)
+def has_source(code: types.CodeType) -> bool:
+    try:
+        return bool(linecache.getlines(code.co_filename)) or inspect.getsource(code) != ""
+    except (OSError, TypeError):
+        return False
