@@ -1,0 +1,320 @@
+"""Reading and replacing parts of arrays and containers: what `x[i]` and `x[i] = v` mean."""
+
+from __future__ import annotations
+
+import copy
+from typing import Any
+
+import numpy
+
+from overt.runtime import dtypes
+from overt.runtime.errors import StagingError
+from overt.runtime.numpy.gather_scatter import (
+    gather,
+    last_writes,
+    pick,
+    picked_shape,
+    scatter,
+    store,
+)
+from overt.runtime.numpy.index_plan import Plan, make_plan
+from overt.runtime.numpy.movement import shape_of, with_rule
+
+__all__ = ["getitem", "set_item"]
+
+HOST = (numpy.ndarray, numpy.generic)
+EAGER_NUMBERS = (int, float, complex, bool)
+
+
+def on_device(x: Any) -> bool:
+    """Whether `x` is an array of ours, of any kind."""
+    return isinstance(x, Array)
+
+
+def holds_ours(tree: Any) -> bool:
+    """Whether a value, an index or a container has an array of ours in it."""
+    if isinstance(tree, (tuple, list)):
+        return any(holds_ours(part) for part in tree)
+    if isinstance(tree, slice):
+        return any(on_device(part) for part in (tree.start, tree.stop, tree.step))
+    return on_device(tree)
+
+
+def is_host_array(x: Any) -> bool:
+    return isinstance(x, HOST)
+
+
+# reading ------------------------------------------------------------------------------------------
+
+
+def read(x: Any, index: Any, mode: str = "clip", fill: Any = None, check: bool = True,
+         sorted: bool = False, unique: bool = False) -> Any:  # fmt: skip
+    """The part of an array that any NumPy index selects."""
+    plan = make_plan(index, x.shape, check=check)
+    part = x if plan.whole else pick(x, spec=plan.spec)
+    if not plan.indices:
+        return part
+    return gather(
+        part, *plan.indices, axes=plan.axes, at=plan.at, mode=mode, wrap=plan.wrap, fill=fill,
+        sorted=sorted, unique=unique,
+    )  # fmt: skip
+
+
+@with_rule(
+    arrays=("x", "index"),
+    vjp=(lambda g, out, x, index: place(g, x, index), None),
+    jvp=lambda dots, out, x, index: getitem(dots[0], index),
+)
+def getitem(x: Any, index: Any) -> Any:
+    """`x[index]` as a function: arrays by NumPy's rules, any other object by its own.
+
+    Indices known only at run time are kept in range; known ones are checked.
+
+    Errors: IndexError for a known index out of range; StagingError for a boolean index whose
+    values are known only at run time.
+
+    >>> getitem(np.array([1.0, 2.0, 3.0]), slice(None, None, -1))
+    Array([3., 2., 1.], dtype=float32)
+    """
+    if on_device(x):
+        return read(x, index)
+    if is_host_array(x) and holds_ours(index):
+        return read(np.asarray(x), index)
+    return x[index]
+
+
+@with_rule(
+    arrays=("piece", "x", "index"),
+    vjp=(lambda g, out, piece, x, index: getitem(g, index), None, None),
+    jvp=lambda dots, out, piece, x, index: place(dots[0], x, index),
+)
+def place(piece: Any, x: Any, index: Any) -> Any:
+    """Zeros like `x` with `piece` at `index`; where an index occurs twice, the pieces add up.
+
+    >>> place(2.0, np.array([1.0, 1.0, 1.0]), 1)
+    Array([0., 2., 0.], dtype=float32)
+    """
+    if not (on_device(x) or is_host_array(x)):
+        zero = zeros_like_tree(x)
+        return zero if piece is None else replaced(zero, index, piece)
+    return add_at(np.zeros(x.shape, float_like(x, piece)), index, piece)
+
+
+def float_like(x: Any, piece: Any) -> Any:
+    """Dtype of a cotangent of `x`: its own, or that of the cotangent's piece."""
+    return x.dtype if dtypes.is_inexact(x.dtype) else np.asarray(piece).dtype
+
+
+# replacing ----------------------------------------------------------------------------------------
+
+
+def write(x: Any, index: Any, value: Any, combine: str = "set", mode: str = "drop",
+          check: bool = True, sorted: bool = False, unique: bool = False) -> Any:  # fmt: skip
+    """An array with `value` stored at, or combined into, the part that an index selects."""
+    plan = make_plan(index, x.shape, writing=True, check=check)
+    if plan.mask is not None:
+        return masked_write(x, plan.mask, value, combine)
+    if not plan.indices:
+        if combine == "set":
+            return store(x, fitted(value, picked_shape(plan.spec)), spec=plan.spec)
+        old = pick(x, spec=plan.spec)
+        value = fitted(value, old.shape)
+        return store(x, combined(old, np.asarray(value).astype(x.dtype), combine), spec=plan.spec)
+    how = {
+        "axes": plan.axes, "at": plan.at, "mode": mode, "wrap": plan.wrap, "sorted": sorted,
+        "unique": unique or distinct(plan), "combine": combine,
+    }  # fmt: skip
+    if plan.whole:
+        return scatter(x, trimmed(value, x, plan), *plan.indices, **how)
+    part = pick(x, spec=plan.spec)
+    return store(x, scatter(part, trimmed(value, part, plan), *plan.indices, **how), spec=plan.spec)
+
+
+def trimmed(value: Any, part: Any, plan: Plan) -> Any:
+    """A value to scatter, without superfluous leading axes of length 1."""
+    rest = len(part.shape) - len(plan.axes)
+    rank = rest + max(len(i.shape) for i in plan.indices)
+    return fitted(value, (0,) * rank)
+
+
+def fitted(value: Any, shape: tuple[int, ...]) -> Any:
+    """A value without leading axes of length 1 that the target does not have, as NumPy allows."""
+    lengths = shape_of(value)
+    extra = len(lengths) - len(shape)
+    if extra > 0 and all(n == 1 for n in lengths[:extra]):
+        return np.reshape(value, lengths[extra:])
+    return np.asarray(value) if isinstance(value, (list, tuple)) else value
+
+
+def distinct(plan: Plan) -> bool:
+    """Whether it is plain that no place is written twice."""
+    if not any(i.shape for i in plan.indices):
+        return True
+    if len(plan.indices) == 1 and isinstance(plan.indices[0], numpy.ndarray):
+        return numpy.unique(plan.indices[0]).size == plan.indices[0].size
+    return False
+
+
+def combined(old: Any, value: Any, combine: str) -> Any:
+    """Old and new elements put together."""
+    if combine == "add":
+        return np.logical_or(old, value) if old.dtype == bool else old + value
+    if combine == "multiply":
+        return old * value
+    return np.minimum(old, value) if combine == "min" else np.maximum(old, value)
+
+
+def masked_write(x: Any, mask: Any, value: Any, combine: str) -> Any:
+    """`x[mask] = value` for a mask whose values are not known yet."""
+    value = np.asarray(value)
+    allowed = len(x.shape) - len(mask_axes(mask, x))
+    if value.ndim > allowed and any(n != 1 for n in value.shape[: value.ndim - allowed]):
+        raise StagingError(
+            f"x[mask] = value with a value of shape {value.shape}: which element goes where is known "
+            "only at run time; give one value for every place and write x = np.where(mask, value, x)"
+        )
+    value = fitted(value, (1,) * allowed).astype(x.dtype)
+    return np.where(mask, value if combine == "set" else combined(x, value, combine), x)
+
+
+def mask_axes(mask: Any, x: Any) -> range:
+    """The leading axes a mask covers; it has length 1 along the rest."""
+    covered = len(x.shape)
+    while covered and mask.shape[covered - 1] == 1 != x.shape[covered - 1]:
+        covered -= 1
+    return range(covered)
+
+
+@with_rule(
+    arrays=("x", "index", "value"),
+    vjp=(
+        lambda g, out, x, index, value: erase(g, index),
+        None,
+        lambda g, out, x, index, value: taken(g, index, value),
+    ),
+    jvp=lambda dots, out, x, index, value: set_item(dots[0], index, dots[2]),
+)
+def set_item(x: Any, index: Any, value: Any) -> Any:
+    """What `x` is after `x[index] = value`; `x` itself stays as it was.
+
+    Arrays follow NumPy's rules (the last of several writes to one place wins), and writes at an index
+    that turns out of range at run time are dropped. Of lists, dictionaries and other containers a
+    copy is changed.
+
+    Errors: IndexError for a known index out of range.
+
+    >>> set_item(np.array([1.0, 2.0, 3.0]), 1, 9.0)
+    Array([1., 9., 3.], dtype=float32)
+    >>> set_item({"a": 1}, "b", 2)
+    {'a': 1, 'b': 2}
+    """
+    if on_device(x):
+        return write(x, index, value)
+    if is_host_array(x):
+        if holds_ours(index) or holds_ours(value):
+            return write(np.asarray(x), index, value)
+        x = x.copy()
+        x[index] = value
+        return x
+    return replaced(x, index, value)
+
+
+def replaced(x: Any, index: Any, value: Any) -> Any:
+    """A copy of a container with one item replaced; tuples count as containers here."""
+    if isinstance(x, tuple):
+        items = list(x)
+        items[index] = value
+        return type(x)(*items) if hasattr(x, "_fields") else type(x)(items)
+    x = copy.copy(x)
+    x[index] = value
+    return x
+
+
+@with_rule(
+    arrays=("x", "index", "value"),
+    vjp=(
+        lambda g, out, x, index, value: g,
+        None,
+        lambda g, out, x, index, value: sum_to(getitem(g, index), value),
+    ),
+    jvp=lambda dots, out, x, index, value: add_at(dots[0], index, dots[2]),
+)
+def add_at(x: Any, index: Any, value: Any) -> Any:
+    """`x` with `value` added at `index`; repeated indices add up. Of a container, one item grows.
+
+    >>> add_at(np.zeros(3), np.array([1, 1]), 2.0)
+    Array([0., 4., 0.], dtype=float32)
+    """
+    if value is None:
+        return x
+    if on_device(x) or is_host_array(x):
+        return write(np.asarray(x), index, value, "add", mode="clip")
+    return replaced(x, index, add(x[index], value))
+
+
+@with_rule(
+    arrays=("x", "index"),
+    vjp=(lambda g, out, x, index: erase(g, index), None),
+    jvp=lambda dots, out, x, index: erase(dots[0], index),
+)
+def erase(x: Any, index: Any) -> Any:
+    """A cotangent with zero at `index`: of what a store overwrites nothing comes back.
+
+    >>> erase(np.ones(3), 0)
+    Array([0., 1., 1.], dtype=float32)
+    """
+    if x is None:
+        return None
+    if on_device(x) or is_host_array(x):
+        return set_item(x, index, 0)
+    if isinstance(x, dict) and index not in x:
+        return x
+    return replaced(x, index, zeros_like_tree(x[index]))
+
+
+@with_rule(
+    arrays=("g", "index", "value"),
+    vjp=(lambda g2, out, g, index, value: put_back(g2, g, index, value), None, None),
+    jvp=lambda dots, out, g, index, value: taken(dots[0], index, value),
+)
+def taken(g: Any, index: Any, value: Any) -> Any:
+    """The part of the cotangent `g` of an array that belongs to `value`, stored at `index`.
+
+    >>> taken(np.array([1.0, 2.0, 3.0]), slice(1, 3), 0.0)
+    Array(5., dtype=float32)
+    """
+    if g is None:
+        return None
+    if not (on_device(g) or is_host_array(g)):
+        return g[index]
+    g = np.asarray(g)
+    plan = make_plan(index, g.shape, writing=True)
+    if plan.mask is not None:
+        return sum_to(np.where(plan.mask, g, 0), value)
+    part = g if plan.whole else pick(g, spec=plan.spec)
+    if plan.indices:
+        how = {"axes": plan.axes, "at": plan.at, "wrap": plan.wrap, "sorted": False, "unique": True}
+        kept = gather(part, *plan.indices, mode="fill", fill=0, **how)
+        if not distinct(plan):
+            how |= {"mode": "drop", "combine": "set"}
+            kept = np.where(last_writes(part, kept.shape, plan.indices, how), kept, 0)
+        part = kept
+    return sum_to(fitted_back(part, value), value)
+
+
+def fitted_back(part: Any, value: Any) -> Any:
+    """Gives back the leading axes of length 1 that a stored value had to spare."""
+    extra = len(shape_of(value)) - len(part.shape)
+    return np.reshape(part, (1,) * extra + part.shape) if extra > 0 else part
+
+
+def put_back(g: Any, like: Any, index: Any, value: Any) -> Any:
+    """Transpose of `taken`: zeros like an array, with `g` where the value was stored."""
+    if not (on_device(like) or is_host_array(like)):
+        return place(g, like, index)
+    return set_item(np.zeros(like.shape, like.dtype), index, g)
+
+
+from overt.runtime import numpy as np  # noqa: E402
+from overt.runtime.array import Array  # noqa: E402
+from overt.runtime.derivatives import add, sum_to, zeros_like_tree  # noqa: E402

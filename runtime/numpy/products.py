@@ -1,0 +1,422 @@
+"""Products of vectors, matrices and tensors."""
+
+from __future__ import annotations
+
+import operator
+from typing import Any
+
+from overt.runtime import dtypes
+from overt.runtime.aval import Aval
+from overt.runtime.numpy.movement import normal_axes, normal_axis, shape_of
+from overt.runtime.primitive import Primitive, composite
+
+__all__ = [
+    "cross",
+    "dot",
+    "inner",
+    "kron",
+    "matmul",
+    "matvec",
+    "outer",
+    "tensordot",
+    "vdot",
+    "vecdot",
+    "vecmat",
+]
+
+Axes = tuple[tuple[int, ...], tuple[int, ...]]
+
+
+# the primitive ------------------------------------------------------------------------------------
+
+
+def free_axes(ndim: int, *taken: tuple[int, ...]) -> list[int]:
+    """The axes that are neither batch nor contracted."""
+    used = [axis for axes in taken for axis in axes]
+    return [axis for axis in range(ndim) if axis not in used]
+
+
+def _contract_aval(x: Aval, y: Aval, *, batch: Axes, over: Axes, precision: Any, out_dtype: Any) -> Aval:
+    for first, second in zip((*batch[0], *over[0]), (*batch[1], *over[1]), strict=True):
+        if x.shape[first] != y.shape[second]:
+            raise ValueError(
+                f"product of shapes {x.shape} and {y.shape}: axis {first} of the first and axis "
+                f"{second} of the second must have the same length"
+            )
+    shape = [x.shape[k] for k in batch[0]]
+    shape += [x.shape[k] for k in free_axes(len(x.shape), batch[0], over[0])]
+    shape += [y.shape[k] for k in free_axes(len(y.shape), batch[1], over[1])]
+    dtype, weak = dtypes.result_kind((x.dtype, x.weak), (y.dtype, y.weak))
+    if out_dtype is not None:
+        dtype, weak = dtypes.canonicalize(out_dtype), False
+    return Aval(tuple(shape), dtype, weak)
+
+
+def _lower_contract(
+    b: Any, x: Any, y: Any, *, avals: Any, out: Aval, batch: Axes, over: Axes, precision: Any, out_dtype: Any
+) -> Any:  # fmt: skip
+    common = dtypes.result_kind(*((a.dtype, a.weak) for a in avals))[0]
+    boolean = common == bool
+    computed = "int32" if boolean else common
+    x, y = b.convert(x, computed), b.convert(y, computed)
+    wanted = "int32" if boolean else out.dtype
+    precision = precision or config.current().default_matmul_precision
+    return b.convert(b.dot_general(x, y, batch, over, wanted, precision), out.dtype)
+
+
+def _batch_contract(values: Any, at: Any, size: int, *, batch: Axes, over: Axes, **how: Any) -> Any:
+    x, y = values
+
+    def moved(axes: Axes) -> Axes:
+        shifts = [0 if a is None else 1 for a in at]
+        first, second = (
+            tuple(k + s for k in part) for part, s in zip(axes, shifts, strict=True)
+        )
+        return first, second
+
+    batch, over = moved(batch), moved(over)
+    if at[0] is not None and at[1] is not None:
+        return contract(x, y, batch=((0, *batch[0]), (0, *batch[1])), over=over, **how), 0
+    place = len(batch[0])
+    if at[0] is None:
+        place += len(free_axes(x.ndim, batch[0], over[0]))
+    return contract(x, y, batch=batch, over=over, **how), place
+
+
+def contract_bar(g: Any, x: Any, y: Any, batch: Axes, over: Axes, how: dict[str, Any]) -> Any:
+    """Cotangent of the first operand of `contract(x, y)`."""
+    x_rank, y_rank = len(shape_of(x)), len(shape_of(y))
+    kept = free_axes(y_rank, batch[1], over[1])
+    x_free = free_axes(x_rank, batch[0], over[0])
+    n = len(batch[0])
+    g_batch = tuple(range(n))
+    g_kept = tuple(range(n + len(x_free), n + len(x_free) + len(kept)))
+    result = contract(g, y, batch=(g_batch, batch[1]), over=(g_kept, tuple(kept)), **how)
+    # now: batch, the free axes of x, then the contracted axes in the order in which y has them
+    y_order = sorted(over[1])
+    order = [*batch[0], *x_free, *(over[0][over[1].index(k)] for k in y_order)]
+    return np.transpose(result, [order.index(k) for k in range(x_rank)])
+
+
+def swapped(g: Any, x_rank: int, y_rank: int, batch: Axes, over: Axes) -> Any:
+    """The result of `contract(x, y)` as `contract(y, x)` gives it."""
+    n = len(batch[0])
+    x_free = x_rank - n - len(over[0])
+    y_free = y_rank - n - len(over[0])
+    first, second = range(n, n + x_free), range(n + x_free, n + x_free + y_free)
+    return np.transpose(g, (*range(n), *second, *first))
+
+
+contract = Primitive(
+    "contract",
+    shape=_contract_aval,
+    lower=_lower_contract,
+    vjp=(
+        lambda g, out, x, y, *, batch, over, **how: contract_bar(g, x, y, batch, over, how),
+        lambda g, out, x, y, *, batch, over, **how: contract_bar(
+            swapped(g, np.ndim(x), np.ndim(y), batch, over), y, x, batch[::-1], over[::-1], how
+        ),
+    ),
+    jvp=lambda dots, out, x, y, **how: contract(dots[0], y, **how) + contract(x, dots[1], **how),
+    batch=_batch_contract,
+    doc="Sum of products over pairs of axes; result: batch axes, rest of x, rest of y.",
+)
+
+
+def product(
+    x: Any, y: Any, batch: Axes = ((), ()), over: Axes = ((), ()), precision: Any = None, dtype: Any = None
+) -> Any:
+    """`contract` with defaults."""
+    return contract(x, y, batch=batch, over=over, precision=precision, out_dtype=dtype)
+
+
+# matmul -------------------------------------------------------------------------------------------
+
+
+@composite(
+    arrays=("a", "b"),
+    vjp=(
+        lambda g, out, a, b, *, precision, preferred_element_type: matmul_bar_x(g, a, b),
+        lambda g, out, a, b, *, precision, preferred_element_type: matmul_bar_y(g, a, b),
+    ),
+    jvp=lambda dots, out, a, b, *, precision, preferred_element_type: dots[0] @ b + a @ dots[1],
+)
+def matmul(a: Any, b: Any, *, precision: Any = None, preferred_element_type: Any = None) -> Any:
+    """`a @ b`: product of matrices in the last two axes, the others broadcast.
+
+    A vector on the left is a row, on the right a column, and leaves no axis.
+
+    Errors: ValueError for scalars and for lengths that do not fit.
+
+    >>> matmul(np.array([[1, 2], [3, 4]]), np.array([1, 1]))
+    Array([3, 7], dtype=int32)
+    """
+    a, b = np.asarray(a), np.asarray(b)
+    how = {"precision": precision, "dtype": preferred_element_type}
+    if a.ndim == 0 or b.ndim == 0:
+        raise ValueError("matmul: an operand has no axes; use * to multiply by a scalar")
+    inner_axis = 0 if b.ndim == 1 else b.ndim - 2
+    if a.shape[-1] != b.shape[inner_axis]:
+        raise ValueError(
+            f"matmul: shapes {a.shape} and {b.shape} do not fit: "
+            f"{a.shape[-1]} columns against {b.shape[inner_axis]} rows"
+        )
+    over = ((a.ndim - 1,), (inner_axis,))
+    if b.ndim <= 2:
+        return product(a, b, over=over, **how)
+    if a.ndim <= 2:  # the rows of a come before the batch axes of b
+        result = product(a, b, over=over, **how)
+        return result if a.ndim == 1 else np.moveaxis(result, 0, -2)
+    lead = np.broadcast_shapes(a.shape[:-2], b.shape[:-2])
+    a = np.broadcast_to(a, lead + a.shape[-2:])
+    b = np.broadcast_to(b, lead + b.shape[-2:])
+    n = len(lead)
+    axes = tuple(range(n))
+    return product(a, b, batch=(axes, axes), over=((n + 1,), (n,)), **how)
+
+
+def matmul_bar_x(g: Any, x: Any, y: Any) -> Any:
+    """Cotangent of x in `x @ y`, for every rank: g @ y.T, outer(g, y), g * y or y @ g."""
+    x_rank, y_rank = len(shape_of(x)), len(shape_of(y))
+    if y_rank == 1:
+        return sum_to(np.expand_dims(g, -1) * y if x_rank > 1 else g * y, x)
+    if x_rank == 1:
+        return sum_to(np.matmul(y, np.expand_dims(g, -1))[..., 0], x)
+    return sum_to(np.matmul(g, np.swapaxes(y, -1, -2)), x)
+
+
+def matmul_bar_y(g: Any, x: Any, y: Any) -> Any:
+    """Cotangent of y in `x @ y`, for every rank: x.T @ g, outer(x, g), g * x or g @ x."""
+    x_rank, y_rank = len(shape_of(x)), len(shape_of(y))
+    if x_rank == 1:
+        return sum_to(g * x if y_rank == 1 else np.expand_dims(x, -1) * np.expand_dims(g, -2), y)
+    if y_rank == 1:
+        rows = tuple(range(x_rank - 1))
+        return sum_to(product(x, g, over=(rows, rows)), y)
+    if y_rank == 2:  # sum over the rows of all batches at once
+        rows = tuple(range(x_rank - 1))
+        return sum_to(product(x, g, over=(rows, rows)), y)
+    return sum_to(np.matmul(np.swapaxes(x, -1, -2), g), y)
+
+
+# NumPy's other products ---------------------------------------------------------------------------
+
+
+@composite(
+    arrays=("a", "b"),
+    vjp=(
+        lambda g, out, a, b, *, precision, preferred_element_type: dot_bar_x(g, a, b),
+        lambda g, out, a, b, *, precision, preferred_element_type: dot_bar_y(g, a, b),
+    ),
+    jvp=lambda dots, out, a, b, *, precision, preferred_element_type: (
+        np.dot(dots[0], b) + np.dot(a, dots[1])
+    ),
+)
+def dot(a: Any, b: Any, *, precision: Any = None, preferred_element_type: Any = None) -> Any:
+    """Sum of products over the last axis of a and the last but one (or only) of b.
+
+    >>> dot(np.array([1, 2]), np.array([3, 4]))
+    Array(11, dtype=int32)
+    """
+    a, b = np.asarray(a), np.asarray(b)
+    if a.ndim == 0 or b.ndim == 0:
+        return a * b
+    over = ((a.ndim - 1,), (max(b.ndim - 2, 0),))
+    return product(a, b, over=over, precision=precision, dtype=preferred_element_type)
+
+
+def dot_bar_x(g: Any, x: Any, y: Any) -> Any:
+    """Cotangent of x in `np.dot(x, y)`, for every rank."""
+    x_rank, y_rank = len(shape_of(x)), len(shape_of(y))
+    if x_rank == 0 or y_rank == 0:
+        return sum_to(g * y, x)
+    if x_rank <= 2 and y_rank <= 2:
+        return matmul_bar_x(g, x, y)
+    over = ((x_rank - 1,), (max(y_rank - 2, 0),))
+    how = {"precision": None, "out_dtype": None}
+    return contract_bar(g, np.asarray(x), np.asarray(y), ((), ()), over, how)
+
+
+def dot_bar_y(g: Any, x: Any, y: Any) -> Any:
+    """Cotangent of y in `np.dot(x, y)`, for every rank."""
+    x_rank, y_rank = len(shape_of(x)), len(shape_of(y))
+    if x_rank == 0 or y_rank == 0:
+        return sum_to(g * x, y)
+    if x_rank <= 2 and y_rank <= 2:
+        return matmul_bar_y(g, x, y)
+    x, y = np.asarray(x), np.asarray(y)
+    over = ((x_rank - 1,), (max(y_rank - 2, 0),))
+    g = swapped(g, x_rank, y_rank, ((), ()), over)
+    return contract_bar(g, y, x, ((), ()), over[::-1], {"precision": None, "out_dtype": None})
+
+
+def vdot(a: Any, b: Any, *, precision: Any = None, preferred_element_type: Any = None) -> Any:
+    """Sum of products of all elements, those of `a` conjugated.
+
+    >>> vdot(np.array([[1, 2]]), np.array([[3, 4]]))
+    Array(11, dtype=int32)
+    """
+    return np.dot(np.conj(np.ravel(a)), np.ravel(b), precision=precision)
+
+
+def inner(a: Any, b: Any, *, precision: Any = None, preferred_element_type: Any = None) -> Any:
+    """Sum of products over the last axis of both.
+
+    >>> inner(np.array([[1, 2], [0, 1]]), np.array([3, 4]))
+    Array([11,  4], dtype=int32)
+    """
+    if len(shape_of(a)) == 0 or len(shape_of(b)) == 0:
+        return np.multiply(a, b)
+    return np.tensordot(a, b, (-1, -1), precision=precision)
+
+
+@composite(
+    arrays=("a", "b"),
+    vjp=(
+        lambda g, out, a, b: np.reshape(g @ np.ravel(b), np.shape(a)),
+        lambda g, out, a, b: np.reshape(np.ravel(a) @ g, np.shape(b)),
+    ),
+    jvp=lambda dots, out, a, b: np.outer(dots[0], b) + np.outer(a, dots[1]),
+)
+def outer(a: Any, b: Any) -> Any:
+    """All products of an element of a and one of b, as a matrix.
+
+    >>> outer(np.array([1, 2]), np.array([3, 4]))
+    Array([[3, 4],
+           [6, 8]], dtype=int32)
+    """
+    return np.ravel(a)[:, None] * np.ravel(b)[None, :]
+
+
+@composite(
+    arrays=("a", "b"),
+    vjp=(
+        lambda g, out, a, b, *, axes, precision, preferred_element_type: tensordot_bar_x(
+            g, a, b, axes
+        ),
+        lambda g, out, a, b, *, axes, precision, preferred_element_type: tensordot_bar_y(
+            g, a, b, axes
+        ),
+    ),
+    jvp=lambda dots, out, a, b, *, axes, precision, preferred_element_type: (
+        np.tensordot(dots[0], b, axes) + np.tensordot(a, dots[1], axes)
+    ),
+)
+def tensordot(
+    a: Any, b: Any, axes: Any = 2, *, precision: Any = None, preferred_element_type: Any = None
+) -> Any:
+    """Sum of products over pairs of axes: the last n of a and first n of b, or those named.
+
+    >>> tensordot(np.ones((2, 3)), np.ones((3, 4)), 1).shape
+    (2, 4)
+    """
+    a, b = np.asarray(a), np.asarray(b)
+    over = tensordot_axes(axes, a.ndim, b.ndim)
+    return product(a, b, over=over, precision=precision, dtype=preferred_element_type)
+
+
+def tensordot_axes(axes: Any, x_rank: int, y_rank: int) -> Axes:
+    """The pairs of axes that `tensordot` sums over."""
+    if isinstance(axes, (tuple, list)):
+        first, second = (normal_axes(part, n) for part, n in zip(axes, (x_rank, y_rank), strict=True))
+    else:
+        count = operator.index(axes)
+        if count > min(x_rank, y_rank):
+            raise ValueError(f"tensordot: {count} axes of arrays with {x_rank} and {y_rank} axes")
+        first, second = tuple(range(x_rank - count, x_rank)), tuple(range(count))
+    if len(first) != len(second):
+        raise ValueError("tensordot: the axes of both arrays must be equally many")
+    return first, second
+
+
+def tensordot_bar_x(g: Any, x: Any, y: Any, axes: Any) -> Any:
+    """Cotangent of x in `np.tensordot(x, y, axes)`."""
+    over = tensordot_axes(axes, len(shape_of(x)), len(shape_of(y)))
+    how = {"precision": None, "out_dtype": None}
+    return contract_bar(g, np.asarray(x), np.asarray(y), ((), ()), over, how)
+
+
+def tensordot_bar_y(g: Any, x: Any, y: Any, axes: Any) -> Any:
+    """Cotangent of y in `np.tensordot(x, y, axes)`."""
+    x, y = np.asarray(x), np.asarray(y)
+    over = tensordot_axes(axes, x.ndim, y.ndim)
+    g = swapped(g, x.ndim, y.ndim, ((), ()), over)
+    return contract_bar(g, y, x, ((), ()), over[::-1], {"precision": None, "out_dtype": None})
+
+
+def vecdot(x1: Any, x2: Any, /, *, axis: int = -1, precision: Any = None, preferred_element_type: Any = None) -> Any:
+    """Sum of products along one axis, elements of x1 conjugated, the other axes broadcast.
+
+    >>> vecdot(np.ones((2, 3)), np.ones(3))
+    Array([3., 3.], dtype=float32)
+    """
+    x1, x2 = np.asarray(x1), np.asarray(x2)
+    x1, x2 = np.moveaxis(x1, axis, -1), np.moveaxis(x2, axis, -1)
+    return np.matmul(np.conj(x1)[..., None, :], x2[..., :, None], precision=precision)[..., 0, 0]
+
+
+def matvec(x1: Any, x2: Any, /) -> Any:
+    """Matrices times vectors, the other axes broadcast.
+
+    >>> matvec(np.ones((2, 3)), np.ones((4, 3))).shape
+    (4, 2)
+    """
+    return np.matmul(x1, np.expand_dims(x2, -1))[..., 0]
+
+
+def vecmat(x1: Any, x2: Any, /) -> Any:
+    """Vectors, conjugated, times matrices, the other axes broadcast.
+
+    >>> vecmat(np.ones((4, 2)), np.ones((2, 3))).shape
+    (4, 3)
+    """
+    return np.matmul(np.expand_dims(np.conj(x1), -2), x2)[..., 0, :]
+
+
+def kron(a: Any, b: Any) -> Any:
+    """Kronecker product: blocks of b scaled by the elements of a.
+
+    >>> kron(np.array([1, 10]), np.array([1, 2]))
+    Array([ 1,  2, 10, 20], dtype=int32)
+    """
+    a, b = np.asarray(a), np.asarray(b)
+    rank = max(a.ndim, b.ndim)
+    a = np.reshape(a, (1,) * (rank - a.ndim) + a.shape)
+    b = np.reshape(b, (1,) * (rank - b.ndim) + b.shape)
+    apart = tuple(n for pair in zip(a.shape, (1,) * rank, strict=True) for n in pair)
+    inside = tuple(n for pair in zip((1,) * rank, b.shape, strict=True) for n in pair)
+    shape = tuple(n * m for n, m in zip(a.shape, b.shape, strict=True))
+    return np.reshape(np.reshape(a, apart) * np.reshape(b, inside), shape)
+
+
+def cross(
+    a: Any, b: Any, axisa: int = -1, axisb: int = -1, axisc: int = -1, axis: int | None = None
+) -> Any:
+    """Cross product of vectors of length 3 (or 2, with third component 0).
+
+    >>> cross(np.array([1, 0, 0]), np.array([0, 1, 0]))
+    Array([0, 0, 1], dtype=int32)
+    """
+    if axis is not None:
+        axisa = axisb = axisc = axis
+    a, b = np.moveaxis(np.asarray(a), axisa, -1), np.moveaxis(np.asarray(b), axisb, -1)
+    if a.shape[-1] not in (2, 3) or b.shape[-1] not in (2, 3):
+        raise ValueError("incompatible dimensions for cross product (dimension must be 2 or 3)")
+    if a.shape[-1] == b.shape[-1] == 2:
+        return a[..., 0] * b[..., 1] - a[..., 1] * b[..., 0]
+    a, b = (x if x.shape[-1] == 3 else with_third(x) for x in (a, b))
+    parts = [
+        a[..., i] * b[..., j] - a[..., j] * b[..., i] for i, j in ((1, 2), (2, 0), (0, 1))
+    ]
+    rank = parts[0].ndim + 1
+    return np.stack(parts, axis=normal_axis(axisc, rank))
+
+
+def with_third(x: Any) -> Any:
+    """Vectors of the plane in space."""
+    return np.concatenate([x, np.zeros((*x.shape[:-1], 1), x.dtype)], -1)
+
+
+from overt.runtime import config  # noqa: E402
+from overt.runtime import numpy as np  # noqa: E402
+from overt.runtime.derivatives import sum_to  # noqa: E402
