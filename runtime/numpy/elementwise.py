@@ -1,0 +1,297 @@
+"""Exponentials, logarithms, roots and their relatives, element by element."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import overt.runtime.numpy as np
+from overt.runtime import dtypes
+from overt.runtime.numpy.zeros import over
+from overt.runtime.primitive import Primitive, composite
+
+__all__ = [
+    "cbrt", "deg2rad", "degrees", "exp", "exp2", "expm1", "hypot", "log", "log10", "log1p", "log2",
+    "logaddexp", "logaddexp2", "rad2deg", "radians", "rsqrt", "sinc", "sqrt",
+]  # fmt: skip
+
+LN2, LN10 = 0.6931471805599453, 2.302585092994046
+DEGREE = 0.017453292519943295  # in radians
+
+exp = Primitive(
+    "exp",
+    elementwise=True,
+    float_only=True,
+    lower="exponential",
+    vjp=(lambda g, out, x: g * out,),
+    doc="""Exponential function.
+
+    >>> print(np.exp(0.0))
+    1.0
+    """,
+)
+
+exp2 = Primitive(
+    "exp2",
+    elementwise=True,
+    float_only=True,
+    lower=lambda b, x, *, avals, out: b.binary("power", b.full_like(x, 2), x),
+    vjp=(lambda g, out, x: g * out * np.log(2.0),),
+    doc="""Two to the power `x`.
+
+    >>> print(np.exp2(3.0))
+    8.0
+    """,
+)
+
+expm1 = Primitive(
+    "expm1",
+    elementwise=True,
+    float_only=True,
+    lower="exponential_minus_one",
+    vjp=(lambda g, out, x: g * (out + 1),),
+    doc="""`exp(x) - 1`, accurate near zero.
+
+    >>> print(np.expm1(0.0))
+    0.0
+    """,
+)
+
+log = Primitive(
+    "log",
+    elementwise=True,
+    float_only=True,
+    lower="log",
+    vjp=(lambda g, out, x: over(g, x),),
+    doc="""Natural logarithm.
+
+    >>> print(np.log(1.0))
+    0.0
+    """,
+)
+
+
+def _lower_log_base(scale: float) -> Any:
+    def lower(b: Any, x: Any, *, avals: Any, out: Any) -> Any:
+        return b.binary("divide", b.unary("log", x), b.full_like(x, scale))
+
+    return lower
+
+
+log2 = Primitive(
+    "log2",
+    elementwise=True,
+    float_only=True,
+    lower=_lower_log_base(LN2),
+    vjp=(lambda g, out, x: over(g, x * np.log(2.0)),),
+    doc="""Logarithm to base 2.
+
+    >>> print(np.log2(8.0))
+    3.0
+    """,
+)
+
+log10 = Primitive(
+    "log10",
+    elementwise=True,
+    float_only=True,
+    lower=_lower_log_base(LN10),
+    vjp=(lambda g, out, x: over(g, x * np.log(10.0)),),
+    doc="""Logarithm to base 10.
+
+    >>> print(np.log10(1.0))
+    0.0
+    """,
+)
+
+log1p = Primitive(
+    "log1p",
+    elementwise=True,
+    float_only=True,
+    lower="log_plus_one",
+    vjp=(lambda g, out, x: over(g, 1 + x),),
+    doc="""`log(1 + x)`, accurate near zero.
+
+    >>> print(np.log1p(0.0))
+    0.0
+    """,
+)
+
+sqrt = Primitive(
+    "sqrt",
+    elementwise=True,
+    float_only=True,
+    lower="sqrt",
+    vjp=(lambda g, out, x: over(0.5 * g, out),),
+    doc="""Square root.
+
+    >>> print(np.sqrt(np.array([4.0, 9.0])))
+    [2. 3.]
+    """,
+)
+
+rsqrt = Primitive(
+    "rsqrt",
+    elementwise=True,
+    float_only=True,
+    lower="rsqrt",
+    vjp=(lambda g, out, x: -0.5 * over(g, x * np.sqrt(x)),),
+    doc="""`1 / sqrt(x)`.
+
+    >>> print(rsqrt(4.0))
+    0.5
+    """,
+)
+
+cbrt = Primitive(
+    "cbrt",
+    elementwise=True,
+    float_only=True,
+    lower="cbrt",
+    vjp=(lambda g, out, x: over(g, 3 * out**2),),
+    doc="""Cube root, of negative numbers too.
+
+    >>> print(np.cbrt(-27.0))
+    -3.0
+    """,
+)
+
+
+def _lower_hypot(b: Any, x: Any, y: Any, *, avals: Any, out: Any) -> Any:
+    # the larger of the two is taken out, so that squares neither overflow nor vanish
+    x, y = b.unary("abs", x), b.unary("abs", y)
+    large, small = b.binary("maximum", x, y), b.binary("minimum", x, y)
+    plain = b.binary(
+        "or",
+        b.compare("EQ", large, b.full_like(large, 0)),
+        b.compare("EQ", large, b.full_like(large, float("inf"))),
+    )
+    ratio = b.binary("divide", small, b.select(plain, b.full_like(large, 1), large))
+    ratio = b.binary("add", b.binary("multiply", ratio, ratio), b.full_like(ratio, 1))
+    return b.select(plain, large, b.binary("multiply", large, b.unary("sqrt", ratio)))
+
+
+hypot = Primitive(
+    "hypot",
+    elementwise=True,
+    float_only=True,
+    lower=_lower_hypot,
+    vjp=(lambda g, out, x, y: over(g * x, out), lambda g, out, x, y: over(g * y, out)),
+    doc="""`sqrt(x**2 + y**2)` without overflow; its derivative at the origin is zero.
+
+    >>> print(np.hypot(3.0, 4.0))
+    5.0
+    """,
+)
+
+
+def _lower_logaddexp(scale: float) -> Any:
+    """max(x, y) + log(1 + base**-|x - y|): the argument of the exponential is never positive."""
+
+    def lower(b: Any, x: Any, y: Any, *, avals: Any, out: Any) -> Any:
+        if dtypes.is_complex(out.dtype):
+            raise TypeError("logaddexp is not defined for complex numbers")
+        largest = b.binary("maximum", x, y)
+        gap = b.unary("negate", b.unary("abs", b.binary("subtract", x, y)))
+        scaled = b.binary("multiply", gap, b.full_like(gap, scale))
+        more = b.unary("log_plus_one", b.unary("exponential", scaled))
+        total = b.binary("add", largest, b.binary("divide", more, b.full_like(more, scale)))
+        # two equal infinities have no difference
+        equal_infinities = b.binary(
+            "and",
+            b.compare("EQ", x, y),
+            b.compare("EQ", b.unary("abs", x), b.full_like(x, float("inf"))),
+        )
+        return b.select(equal_infinities, x, total)
+
+    return lower
+
+
+logaddexp = Primitive(
+    "logaddexp",
+    elementwise=True,
+    float_only=True,
+    lower=_lower_logaddexp(1.0),
+    vjp=(
+        lambda g, out, x, y: g * np.exp(x - out),
+        lambda g, out, x, y: g * np.exp(y - out),
+    ),
+    doc="""`log(exp(x) + exp(y))` without overflow.
+
+    >>> print(np.logaddexp(-np.inf, 2.0))
+    2.0
+    """,
+)
+
+logaddexp2 = Primitive(
+    "logaddexp2",
+    elementwise=True,
+    float_only=True,
+    lower=_lower_logaddexp(LN2),
+    vjp=(
+        lambda g, out, x, y: g * np.exp2(x - out),
+        lambda g, out, x, y: g * np.exp2(y - out),
+    ),
+    doc="""`log2(2**x + 2**y)` without overflow.
+
+    >>> print(np.logaddexp2(3.0, 3.0))
+    4.0
+    """,
+)
+
+deg2rad = radians = Primitive(
+    "deg2rad",
+    elementwise=True,
+    float_only=True,
+    linear=True,
+    lower=lambda b, x, *, avals, out: b.binary("multiply", x, b.full_like(x, DEGREE)),
+    vjp=(lambda g, out, x: np.deg2rad(g),),
+    doc="""Degrees to radians.
+
+    >>> print(np.deg2rad(0.0))
+    0.0
+    """,
+)
+
+rad2deg = degrees = Primitive(
+    "rad2deg",
+    elementwise=True,
+    float_only=True,
+    linear=True,
+    lower=lambda b, x, *, avals, out: b.binary("divide", x, b.full_like(x, DEGREE)),
+    vjp=(lambda g, out, x: np.rad2deg(g),),
+    doc="""Radians to degrees.
+
+    >>> print(np.rad2deg(0.0))
+    0.0
+    """,
+)
+
+
+def _sinc_derivative_at_zero(order: int) -> float:
+    """Derivative of sin(pi x) / (pi x) at zero: pi**order / (order + 1), with signs + 0 - 0."""
+    return (1.0, 0.0, -1.0, 0.0)[order % 4] * np.pi**order / (order + 1)
+
+
+sinc_at_zero = Primitive(
+    "sinc_at_zero",
+    elementwise=True,
+    float_only=True,
+    lower=lambda b, x, *, avals, out, order: b.full_like(x, _sinc_derivative_at_zero(order)),
+    vjp=(lambda g, out, x, *, order: g * sinc_at_zero(x, order=order + 1),),
+    doc="""The derivative of `sinc` of some order at zero; only meant where `x` is zero.
+
+    >>> print(sinc_at_zero(0.0, order=0))
+    1.0
+    """,
+)
+
+
+@composite(arrays=("x",))
+def sinc(x: Any) -> Any:
+    """`sin(pi x) / (pi x)`, and 1 at zero, with all its derivatives there.
+
+    >>> print(np.sinc(0.0))
+    1.0
+    """
+    angle = np.pi * np.where(x == 0, 1, x)
+    return np.where(x == 0, sinc_at_zero(x, order=0), np.sin(angle) / angle)

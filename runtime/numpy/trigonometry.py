@@ -1,0 +1,128 @@
+"""Trigonometric and hyperbolic functions, their inverses, and angles."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy
+
+import overt.runtime.numpy as np
+from overt.runtime.numpy.zeros import over
+from overt.runtime.primitive import Primitive, composite
+
+__all__ = [
+    "acos", "acosh", "arccos", "arccosh", "arcsin", "arcsinh", "arctan", "arctan2", "arctanh",
+    "asin", "asinh", "atan", "atan2", "atanh", "cos", "cosh", "sin", "sinh", "tan", "tanh",
+    "unwrap",
+]  # fmt: skip
+
+
+def _of_one(name: str, operation: str, slope: Any, summary: str, at_zero: str) -> Primitive:
+    """A function of one floating or complex array."""
+    doc = f"{summary}\n\n>>> print(np.{name}(0.0))\n{at_zero}\n"
+    return Primitive(
+        name, elementwise=True, float_only=True, lower=operation, vjp=(slope,), doc=doc
+    )
+
+
+sin = _of_one(
+    "sin", "sine",
+    lambda g, out, x: g * np.cos(x),
+    "Sine of an angle in radians.", "0.0",
+)  # fmt: skip
+cos = _of_one(
+    "cos", "cosine",
+    lambda g, out, x: -g * np.sin(x),
+    "Cosine of an angle in radians.", "1.0",
+)  # fmt: skip
+tan = _of_one(
+    "tan", "chlo.tan",
+    lambda g, out, x: g * (1 + out**2),
+    "Tangent of an angle in radians.", "0.0",
+)  # fmt: skip
+arcsin = asin = _of_one(
+    "arcsin", "chlo.asin",
+    lambda g, out, x: over(g, np.sqrt(1 - x**2)),
+    "Inverse sine, in radians from -pi/2 to pi/2.", "0.0",
+)  # fmt: skip
+arccos = acos = _of_one(
+    "arccos", "chlo.acos",
+    lambda g, out, x: -over(g, np.sqrt(1 - x**2)),
+    "Inverse cosine, in radians from 0 to pi.", "1.5707964",
+)  # fmt: skip
+arctan = atan = _of_one(
+    "arctan", "chlo.atan",
+    lambda g, out, x: g / (1 + x**2),
+    "Inverse tangent, in radians from -pi/2 to pi/2.", "0.0",
+)  # fmt: skip
+sinh = _of_one(
+    "sinh", "chlo.sinh",
+    lambda g, out, x: g * np.cosh(x),
+    "Hyperbolic sine.", "0.0",
+)  # fmt: skip
+cosh = _of_one(
+    "cosh", "chlo.cosh",
+    lambda g, out, x: g * np.sinh(x),
+    "Hyperbolic cosine.", "1.0",
+)  # fmt: skip
+tanh = _of_one(
+    "tanh", "tanh",
+    lambda g, out, x: g * (1 - out**2),
+    "Hyperbolic tangent.", "0.0",
+)  # fmt: skip
+arcsinh = asinh = _of_one(
+    "arcsinh", "chlo.asinh",
+    lambda g, out, x: g / np.sqrt(x**2 + 1),
+    "Inverse hyperbolic sine.", "0.0",
+)  # fmt: skip
+arccosh = acosh = _of_one(
+    "arccosh", "chlo.acosh",
+    lambda g, out, x: over(g, np.sqrt((x - 1) * (x + 1))),
+    "Inverse hyperbolic cosine; NaN below 1.", "nan",
+)  # fmt: skip
+arctanh = atanh = _of_one(
+    "arctanh", "chlo.atanh",
+    lambda g, out, x: over(g, 1 - x**2),
+    "Inverse hyperbolic tangent; NaN outside [-1, 1].", "0.0",
+)  # fmt: skip
+
+arctan2 = atan2 = Primitive(
+    "arctan2",
+    elementwise=True,
+    float_only=True,
+    lower="atan2",
+    vjp=(
+        lambda g, out, y, x: over(g * x, x**2 + y**2),
+        lambda g, out, y, x: -over(g * y, x**2 + y**2),
+    ),
+    doc="""Angle of the point (x, y) from the positive x axis, in radians from -pi to pi.
+
+    >>> print(np.arctan2(0.0, 1.0))
+    0.0
+    """,
+)
+
+
+@composite(arrays=("p",))
+def unwrap(p: Any, discont: float | None = None, axis: int = -1, period: float = 2 * numpy.pi) -> Any:
+    """Angles without jumps: multiples of `period` are added along `axis`.
+
+    >>> print(np.unwrap(np.array([0.0, 3.0, 7.0]), period=4.0))
+    [ 0. -1. -1.]
+    """
+    p = np.asarray(p)
+    jumps = np.diff(p, axis=axis)
+    if numpy.issubdtype(numpy.result_type(period), numpy.integer) and np.issubdtype(
+        p.dtype, np.integer
+    ):
+        low, on_boundary = -(period // 2), period % 2 == 0
+    else:
+        low, on_boundary = -period / 2, True
+    high = -low
+    wrapped = np.remainder(jumps - low, period) + low
+    if on_boundary:
+        wrapped = np.where((wrapped == low) & (jumps > 0), high, wrapped)
+    limit = high if discont is None else max(discont, high)
+    correction = np.where(np.abs(jumps) < limit, 0, wrapped - jumps)
+    first = np.zeros_like(np.take(p, np.array([0]), axis=axis))
+    return p + np.concatenate([first, np.cumsum(correction, axis=axis)], axis=axis)

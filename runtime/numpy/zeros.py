@@ -1,0 +1,54 @@
+"""Products and quotients of a cotangent: where the cotangent is zero, so is the result.
+
+`where(x > 0, log(x), 0)` sends a zero cotangent to `log(0)`.  `0 / 0` would turn it into NaN, so the
+rules of functions with an unbounded slope divide with `over` and multiply with `times`: a branch
+that was not taken contributes exactly zero.  Both are bilinear where they are finite, and their own
+rules use them again, so the guarantee holds in every order of differentiation.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from overt.runtime.primitive import Primitive
+
+__all__ = ["over", "times"]
+
+
+def _zero_or(b: Any, g: Any, value: Any) -> Any:
+    zero = b.full(b.shape(g), 0, b.dtype(g))
+    return b.select(b.compare("EQ", g, zero), zero, value)
+
+
+times = Primitive(
+    "times",
+    elementwise=True,
+    lower=lambda b, g, slope, *, avals, out: _zero_or(b, g, b.binary("multiply", g, slope)),
+    vjp=(
+        lambda h, out, g, slope: times(h, slope),
+        lambda h, out, g, slope: times(h, g),
+    ),
+    doc="""`g * slope`, and exactly zero where `g` is zero, whatever `slope` is there.
+
+    >>> print(times(0.0, np.inf), times(2.0, 3.0))
+    0.0 6.0
+    """,
+)
+
+over = Primitive(
+    "over",
+    elementwise=True,
+    float_only=True,
+    lower=lambda b, g, x, *, avals, out: _zero_or(b, g, b.binary("divide", g, x)),
+    vjp=(
+        lambda h, out, g, x: over(h, x),
+        lambda h, out, g, x: -over(h * g, x**2),
+    ),
+    doc="""`g / x`, and exactly zero where `g` is zero, whatever `x` is there.
+
+    >>> print(over(0.0, 0.0), over(6.0, 3.0))
+    0.0 2.0
+    """,
+)
+
+import overt.runtime.numpy as np  # noqa: E402, F401  (for the examples)
