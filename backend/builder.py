@@ -61,12 +61,15 @@ def boolean(value: bool) -> ir.Attribute:
 class Builder:
     """Appends operations at an insertion point; every method returns the new value."""
 
-    __slots__ = ("ip", "platform", "callbacks")
+    __slots__ = ("ip", "platform", "callbacks", "token")
 
     def __init__(self, ip: ir.InsertionPoint, platform: str = "cpu"):
         self.ip = ip
         self.platform = platform
         self.callbacks: list[Callable] = []
+        self.token: Value | None = None  # what ordered effects wait for and hand on
+
+    location = UNKNOWN
 
     # ---- the general forms ----
 
@@ -126,11 +129,21 @@ class Builder:
 
     def full(self, shape: Shape, scalar: Any, dtype: Any) -> Value:
         """An array that holds one number everywhere."""
-        array = np.broadcast_to(np.asarray(scalar).astype(dtype), tuple(shape))
-        return self.constant(array)
+        dtype = np.dtype(dtype)
+        key = (tuple(shape), dtype, type(scalar), scalar if scalar else repr(scalar))
+        found = _attributes.get(key)
+        if found is None:
+            found = dense(np.broadcast_to(np.asarray(scalar).astype(dtype), key[0]))
+            if len(_attributes) < 100_000:
+                _attributes[key] = found
+        return _create(
+            "stablehlo.constant", results=[tensor(key[0], dtype)], operands=(),
+            attributes={"value": found}, loc=UNKNOWN, ip=self.ip,
+        ).result  # fmt: skip
 
     def full_like(self, v: Value, scalar: Any) -> Value:
-        return self.full(*[self.shape(v), scalar, self.dtype(v)])
+        shape, dtype = kind(v.type)
+        return self.full(shape, scalar, dtype)
 
     def iota(self, shape: Shape, dim: int, dtype: Any) -> Value:
         if not shape:
@@ -297,6 +310,15 @@ class Builder:
     def at(self, block: ir.Block) -> Iterator[None]:
         """Append to `block` inside the `with` statement."""
         before, self.ip = self.ip, ir.InsertionPoint(block)
+        try:
+            yield
+        finally:
+            self.ip = before
+
+    @contextmanager
+    def before(self, operation: Any) -> Iterator[None]:
+        """Put operations directly before `operation` inside the `with` statement."""
+        before, self.ip = self.ip, ir.InsertionPoint(operation)
         try:
             yield
         finally:

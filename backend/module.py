@@ -30,7 +30,7 @@ def build(
         builder = Builder(ir.InsertionPoint(entry), platform)
         results = list(body(builder, list(entry.arguments)))
         func.ReturnOp(results, ip=builder.ip)
-        _declare(module, entry, types, [v.type for v in results], set(donated))
+        _declare(entry, [v.type for v in results], set(donated))
     return module, builder.callbacks
 
 
@@ -42,8 +42,9 @@ def _entry(module: ir.Module, types: list) -> ir.Block:
     return function.add_entry_block()
 
 
-def _declare(module: ir.Module, entry: ir.Block, types: list, out: list, donated: set) -> None:
+def _declare(entry: ir.Block, out: list, donated: set) -> None:
     """Give `main` its final type, known only now that its body is written."""
+    types = [v.type for v in entry.arguments]
     function = entry.owner
     function.attributes["function_type"] = ir.TypeAttr.get(ir.FunctionType.get(types, out))
     if donated:
@@ -56,4 +57,4 @@ def _declare(module: ir.Module, entry: ir.Block, types: list, out: list, donated
 
 def text(module: ir.Module) -> str:
     """The module as StableHLO text."""
-    return module.operation.get_asm(large_elements_limit=16)
+    return module.operation.get_asm(large_elements_limit=16, assume_verified=True)

@@ -124,17 +124,24 @@ class Array:
         """This value as a concrete array, or an error that says what needed it."""
         raise StagingError(f"{purpose} needs the value of an array that is not known yet")
 
+    def numbers(self, purpose: str = "reading the numbers") -> np.ndarray:
+        """This value's numbers, or an error that says what needed them."""
+        return self.concrete(purpose).numbers()
+
     # ---- Python values ----
 
     def __array__(self, dtype: Any = None, copy: bool | None = None) -> np.ndarray:
-        return self.concrete("converting to a NumPy array").__array__(dtype, copy)
+        array = self.numbers("converting to a NumPy array")
+        if dtype is not None and array.dtype != dtype:
+            return array.astype(dtype)
+        return array.copy() if copy else array
 
     def _scalar(self, purpose: str) -> np.ndarray:
         if self.aval.size != 1:
             raise TypeError(
                 f"{purpose} needs an array of one element, got one of shape {self.shape}"
             )
-        return np.asarray(self.concrete(purpose)).reshape(())
+        return self.numbers(purpose).reshape(())
 
     def __bool__(self) -> bool:
         if self.aval.size != 1:
@@ -180,17 +187,17 @@ class Array:
     def item(self, *args: int) -> Any:
         """One element as a Python number."""
         if args:
-            return np.asarray(self.concrete("item()")).item(*args)
+            return self.numbers("item()").item(*args)
         if self.aval.size != 1:
             raise ValueError(f"item() needs an array of one element, got shape {self.shape}")
         return self._scalar("item()").item()
 
     def tolist(self) -> Any:
         """Nested lists of Python numbers."""
-        return np.asarray(self.concrete("tolist()")).tolist()
+        return self.numbers("tolist()").tolist()
 
     def tobytes(self, order: str = "C") -> bytes:
-        return np.asarray(self.concrete("tobytes()")).tobytes(order)  # type: ignore[arg-type]
+        return self.numbers("tobytes()").tobytes(order)  # type: ignore[arg-type]
 
     # ---- elements ----
 
@@ -357,7 +364,7 @@ class DeviceArray(Array):
     def concrete(self, purpose: str) -> DeviceArray:
         return self
 
-    def numbers(self) -> np.ndarray:
+    def numbers(self, purpose: str = "") -> np.ndarray:
         """The numbers as a read-only ndarray, kept."""
         try:
             return self._numbers
@@ -368,12 +375,6 @@ class DeviceArray(Array):
                 raise RuntimeError("this array was deleted or donated to a program") from None
             self._numbers = found = to_numpy(self.buffer)
             return found
-
-    def __array__(self, dtype: Any = None, copy: bool | None = None) -> np.ndarray:
-        array = self.numbers()
-        if dtype is not None and array.dtype != dtype:
-            return array.astype(dtype)
-        return array.copy() if copy else array
 
     def __iter__(self) -> Iterator[Any]:
         if not self.aval.shape:

@@ -18,6 +18,8 @@ import numpy as np
 from overt.runtime import config, dtypes
 from overt.runtime.aval import Aval
 
+# Python numbers stay as they are in a graph, and become constants where they are used.
+LITERALS = frozenset((bool, int, float, complex))
 REGISTRY: dict[str, Primitive] = {}
 # The graph that operations of this context are recorded in; None means: run at once.
 GRAPH: ContextVar[Any] = ContextVar("overt_graph", default=None)
@@ -160,12 +162,22 @@ class Primitive:
 
     def _prepared(self, b: Any, values: list, avals: tuple, shape: tuple) -> list:
         dtype, _ = self.operand_dtype(avals)
+        if all(a.shape == shape and a.dtype == dtype for a in avals) and not any(
+            type(v) in LITERALS for v in values
+        ):
+            return values
         # Comparing uint32 with int32 has no common dtype in 32 bits: b.compare does it by value.
         exact = self.result == bool and dtypes.is_integer(dtype) and _mixed_signs(avals)
-        return [
-            b.broadcast_to(v if exact or i in self.unpromoted else b.convert(v, dtype), shape)
-            for i, v in enumerate(values)
-        ]
+        prepared = []
+        for i, (v, aval) in enumerate(zip(values, avals, strict=True)):
+            to = aval.dtype if exact or i in self.unpromoted else dtype
+            if type(v) in LITERALS:
+                prepared.append(b.full(shape, v, to))
+                continue
+            if aval.dtype != to:
+                v = b.convert(v, to)
+            prepared.append(v if aval.shape == shape else b.broadcast_to(v, shape))
+        return prepared
 
     def __repr__(self) -> str:
         return f"<primitive {self.name}>"

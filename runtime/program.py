@@ -1,0 +1,176 @@
+"""A staged function: its graph, its text, and how it is compiled and run."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+
+from overt.runtime import config, eager, staging
+from overt.runtime.array import DeviceArray
+from overt.runtime.aval import Aval
+from overt.runtime.primitive import GRAPH
+
+
+class Program:
+    """What `fn` does to arrays of the given avals.
+
+    >>> from overt.runtime.staging import stage
+    >>> import numpy
+    >>> program = stage(lambda x: [x], [Aval((2,), numpy.dtype("float32"))])
+    >>> program.run([numpy.ones(2, "float32")])
+    [Array([1., 1.], dtype=float32)]
+    """
+
+    def __init__(self, fn: Callable, avals: tuple[Aval, ...], name: str = "main"):
+        self.fn = fn
+        self.avals = avals
+        self.name = name
+        self.donated: tuple[int, ...] = ()
+        self.options: dict[str, Any] | None = None  # XLA debug options by name
+        self._lock = threading.RLock()
+        self._stage()
+
+    def _stage(self) -> None:
+        self.graph = staging.trace(self.fn, self.avals)
+        self.out = self.graph.out
+        self.checks = self.graph.capacities
+        self.consts: list[DeviceArray] | None = None
+        self._ready: tuple | None = None
+        self._executables: dict[Any, tuple] = {}
+
+    # ---- compiling ----
+
+    def module(self, platform: str = "cpu") -> tuple[Any, list[Callable]]:
+        """(MLIR module, host callbacks); the concrete arrays met become `self.consts`."""
+        from overt.backend import module as modules
+        from overt.runtime.emission import Emitter
+
+        graph = self.graph
+        outputs = [*graph.outputs, *(count for _, count, _ in self.checks)]
+        avals = [*self.out, *[Aval((), np.dtype("int32"))] * len(self.checks)]
+
+        def body(b: Any, arguments: list) -> list:
+            emitter = Emitter(b, graph, outputs, arguments)
+            emitter.emit(graph)
+            results = [emitter.converted(x, a) for x, a in zip(outputs, avals, strict=True)]
+            self.consts = [x for x, _ in emitter.consts.values()]
+            return results
+
+        token = GRAPH.set(None)
+        try:
+            return modules.build(self.name, self.avals, body, platform, self.donated)
+        finally:
+            GRAPH.reset(token)
+
+    def compile(self, device: Any = None) -> Any:
+        """The executable for a device (the default one), made once."""
+        return self._compiled(device)[0]
+
+    def _compiled(self, device: Any = None) -> tuple:
+        """(executable, constant buffers)."""
+        from overt.backend import execute
+
+        device = execute.default_device() if device is None else device
+        found = self._executables.get(device)
+        if found is None:
+            with self._lock:
+                found = self._executables.get(device)
+                if found is None:
+                    found = self._executables[device] = self._compile(device)
+        return found
+
+    def _compile(self, device: Any) -> tuple:
+        from overt.backend import execute
+
+        if config.current().log_compiles:
+            import logging
+
+            logging.getLogger("overt").warning("compiling %s for %s", self.name, self.avals)
+        module, callbacks = self.module(device.platform)
+        out = [*self.out, *[Aval((), np.dtype("int32"))] * len(self.checks)]
+        made = execute.compile_module(module, out, device, callbacks, self.options)
+        assert self.consts is not None
+        return made, eager.on_device(self.consts, device)
+
+    def text(self, platform: str = "cpu") -> str:
+        """The program as StableHLO."""
+        from overt.backend import module as modules
+
+        return modules.text(self.module(platform)[0])
+
+    def optimized(self) -> str:
+        """The program after XLA's optimisations, as HLO."""
+        return "\n".join(m.to_string() for m in self.compile().loaded.hlo_modules())
+
+    # ---- running ----
+
+    def run(self, arrays: Sequence[Any]) -> list[DeviceArray]:
+        """The results for concrete arrays of this program's avals."""
+        ready = self._ready
+        if ready is None:
+            return self._run(arrays)
+        buffers = []
+        for x in arrays:
+            if type(x) is not DeviceArray:
+                return self._run(arrays)
+            buffers.append(x.buffer)
+        run, consts, handlers, out = ready
+        made = run(buffers + consts).consume_with_handlers(handlers)
+        return list(map(DeviceArray, made, out))
+
+    def _run(self, arrays: Sequence[Any]) -> list[DeviceArray]:
+        """The general case: any device, effects, growing buffers, checks of the results."""
+        token = GRAPH.set(None)
+        try:
+            arrays = [eager.operand(x) for x in arrays]
+            device, committed = eager.common_device([*arrays, *(self.consts or ())])
+            while True:
+                executable, consts = self._compiled(device)
+                buffers = eager.on_device(arrays, executable.device) + consts
+                made = run_checked(executable, buffers)
+                counts, made = made[len(self.out) :], made[: len(self.out)]
+                if not self._overflowed(counts):
+                    break
+                self._stage()
+        finally:
+            GRAPH.reset(token)
+        settings = config.current()
+        if device is None and not (self.checks or executable.effects or settings.debug_nans
+                                   or settings.debug_infs):  # fmt: skip
+            self._ready = executable.run, consts, executable.handlers, self.out
+        results = eager.wrap(made, self.out, executable.device, committed)
+        eager.check_finite(self.name, results, settings)
+        return results
+
+    def _overflowed(self, counts: list) -> bool:
+        """Whether a buffer was too small; what was needed is remembered."""
+        from overt.backend.execute import to_numpy
+
+        full = False
+        for (site, _, room), buffer in zip(self.checks, counts, strict=True):
+            needed = int(to_numpy(buffer))
+            if needed > room:
+                staging.learn_capacity(site, needed)
+                full = True
+        return full
+
+    def __repr__(self) -> str:
+        return f"<program {self.name}: {self.graph}>"
+
+
+def run_checked(executable: Any, buffers: list) -> list:
+    """Run; an exception that a host callback raised is raised again as itself."""
+    if not executable.effects:
+        return executable(buffers)
+    from overt.runtime.regions import CallbackErrors
+
+    CallbackErrors.raised.clear()
+    try:
+        return executable(buffers)
+    except Exception as error:
+        if CallbackErrors.raised:
+            raise CallbackErrors.raised[0] from None
+        raise error
