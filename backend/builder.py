@@ -14,6 +14,7 @@ import numpy as np
 from jaxlib.mlir import ir
 from jaxlib.mlir.dialects import stablehlo as hlo
 
+from overt.backend import custom_calls
 from overt.backend.types import CONTEXT, UNKNOWN, dense, element_type, kind, tensor
 
 Value = ir.Value
@@ -624,6 +625,7 @@ class Builder:
         has_side_effect: bool = False, aliases: dict[int, int] | None = None,
     ) -> list[Value]:  # fmt: skip
         """A call of a registered function (typed FFI); layouts are minor-to-major."""
+        custom_calls.ensure(target)
         made: dict[str, Any] = {
             "call_target_name": ir.StringAttr.get(target, CONTEXT),
             "api_version": int32(4),
