@@ -13,6 +13,18 @@ from overt.rewrites.printing import Printer
 WIDTH = 100
 
 
+class Line(str):
+    """A printed line that knows where its statement comes from."""
+
+    origin: core.Origin = core.NOWHERE
+
+
+def placed(text: str, origin: core.Origin) -> Line:
+    line = Line(text)
+    line.origin = origin
+    return line
+
+
 class Emitter:
     """Prints one function; `imports` collects the runtime names that its text uses."""
 
@@ -24,6 +36,7 @@ class Emitter:
         self.names = {**outer, **give_names(function, reserved)}
         self.printer = Printer(self.rename)
         self.lines: list[str] = []
+        self.origin = function.origin
         self.depth = 0
 
     def rename(self, name: str) -> str:
@@ -39,7 +52,7 @@ class Emitter:
     def line(self, text: str, comment: str = "") -> None:
         if comment:
             text = f"{text}  {comment}"
-        self.lines.append("    " * self.depth + text if text else "")
+        self.lines.append(placed("    " * self.depth + text if text else "", self.origin))
 
     def above(self, origin: core.Origin) -> None:
         for text in origin.above:
@@ -119,6 +132,7 @@ class Emitter:
             self.docstring(f.doc)
         start = len(self.lines)
         self.block(f.body)
+        self.origin = f.result_origin
         if not (isinstance(f.result, ast.Constant) and f.result.value is None and len(self.lines) > start):
             self.above(f.result_origin)
             if isinstance(f.result, ast.Constant) and f.result.value is None:
@@ -161,6 +175,7 @@ class Emitter:
 
     def block(self, block: core.Block) -> None:
         for s in block:
+            self.origin = s.origin
             getattr(self, f"on_{type(s).__name__}")(s)
 
     def nested(self, block: core.Block, after: list[tuple[str, ast.expr]] = ()) -> None:  # type: ignore
@@ -264,7 +279,7 @@ class Emitter:
             elif len(self.lines) > mark:
                 first = self.lines[mark]
                 indent = len(first) - len(first.lstrip())
-                self.lines[mark] = first[:indent] + "el" + first[indent:]
+                self.lines[mark] = placed(first[:indent] + "el" + first[indent:], block[0].origin)
             return
         self.redo(mark, block, after)
 
@@ -345,22 +360,42 @@ class Emitter:
         if self.lines and not self.lines[-1].rstrip().endswith(":") and self.lines[-1].strip():
             self.lines.append("")
         for text in inner.emit():
-            self.lines.append("    " * self.depth + text if text else "")
+            origin = getattr(text, "origin", core.NOWHERE)
+            self.lines.append(placed("    " * self.depth + text if text else "", origin))
         self.lines.append("")
 
 
-def function_text(function: Function, imports: set[str]) -> str:
-    """The text of one top-level function; the runtime names it uses are added to `imports`."""
+Origins = list[core.Origin]
+
+
+def function_text(function: Function, imports: set[str], origins: Origins | None = None) -> str:
+    """The text of one top-level function.
+
+    The runtime names it uses are added to `imports`, each line's origin to `origins`.
+    """
     lines = Emitter(function, {}, imports).emit()
-    return "\n".join(line.rstrip() for line in lines).rstrip() + "\n"
+    while lines and not lines[-1].strip():
+        lines.pop()
+    if origins is not None:
+        origins += [getattr(line, "origin", core.NOWHERE) for line in lines]
+    return "\n".join(line.rstrip() for line in lines) + "\n"
 
 
-def module_text(source: core.Source, header: str = "") -> str:
-    """The text of a whole module, header and imports first."""
+def module_text(source: core.Source, header: str = "", origins: Origins | None = None) -> str:
+    """The text of a whole module, header and imports first; `origins` collects each line's origin."""
     imports: set[str] = set()
-    parts = [function_text(f, imports) for f in source.functions]
+    parts, tables = [], []
+    for f in source.functions:
+        table: Origins = []
+        parts.append(function_text(f, imports, table))
+        tables.append(table)
     lines = sorted(source.imports)
     if imports:
         lines.append(f"from overt.runtime import {', '.join(sorted(imports, key=str.lower))}")
     head = (f'"""{header}"""\n\n' if header else "") + "".join(f"{line}\n" for line in lines)
-    return (head + "\n\n" if head else "") + "\n\n".join(parts)
+    head += "\n\n" if head else ""
+    if origins is not None:
+        origins += [core.NOWHERE] * head.count("\n")
+        for i, table in enumerate(tables):
+            origins += [core.NOWHERE] * (2 if i else 0) + table
+    return head + "\n\n".join(parts)
