@@ -1,0 +1,206 @@
+"""Control flow as functions. They are plain Python, which the passes read as they read the user's.
+
+Staged, the loops stay loops and branches become branches; derivatives and `vmap` go through them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import overt.runtime.numpy as np
+from overt.runtime.lax.rows import empty_rows, rows, stacked
+from overt.runtime.lax.shapes import concatenate
+from overt.runtime.lax.slicing import slice_in_dim
+from overt.runtime.saved import Saved
+from overt.runtime.tree import keystr, tree_flatten_with_path, tree_leaves, tree_map, tree_structure
+
+
+def cond(pred: Any, true_fun: Callable, false_fun: Callable, *operands: Any) -> Any:
+    """`true_fun(*operands)` if `pred` holds, else `false_fun(*operands)`.
+
+    >>> cond(True, lambda x: x + 1, lambda x: x - 1, 5)
+    6
+    """
+    if pred:
+        return true_fun(*operands)
+    return false_fun(*operands)
+
+
+def switch(index: Any, branches: Sequence[Callable], *operands: Any) -> Any:
+    """The branch of that number applied to the operands; an index out of range means the nearest.
+
+    >>> switch(2, [lambda x: x, lambda x: 2 * x, lambda x: 3 * x], 5)
+    15
+    """
+    if len(branches) == 1:
+        return branches[0](*operands)
+    middle = len(branches) // 2
+    if index < middle:
+        return switch(index, branches[:middle], *operands)
+    return switch(index - middle, branches[middle:], *operands)
+
+
+def while_loop(cond_fun: Callable, body_fun: Callable, init_val: Any) -> Any:
+    """The value that `body_fun` leaves, applied again and again while `cond_fun` holds.
+
+    Errors: TypeError if `body_fun` returns another structure than it was given.
+
+    >>> while_loop(lambda x: x < 10, lambda x: x * 2, 3)
+    12
+    """
+    val = init_val
+    while cond_fun(val):
+        new = body_fun(val)
+        check_structure("while_loop", val, new)
+        val = new
+    return val
+
+
+def fori_loop(lower: Any, upper: Any, body_fun: Callable, init_val: Any, unroll: Any = None) -> Any:
+    """`val = body_fun(i, val)` for i from `lower` to `upper`, less the upper one.
+
+    >>> fori_loop(0, 5, lambda i, x: x + i, 0)
+    10
+    """
+    val = init_val
+    for i in range(lower, upper):
+        new = body_fun(i, val)
+        check_structure("fori_loop", val, new)
+        val = new
+    return val
+
+
+def scan(
+    f: Callable,
+    init: Any,
+    xs: Any = None,
+    length: int | None = None,
+    reverse: bool = False,
+    unroll: Any = 1,
+) -> tuple[Any, Any]:
+    """`carry, y = f(carry, x)` for every row x of `xs`; the last carry, and the ys in arrays.
+
+    `xs` is an array or a tree of them; without it, `f` is called `length` times with None.
+
+    Errors: TypeError if the carry changes its structure, ValueError if lengths differ.
+
+    >>> carry, ys = scan(lambda c, x: (c + x, c), 0, np.arange(4))
+    >>> int(carry), ys.tolist()
+    (6, [0, 0, 1, 3])
+    """
+    count = scan_length(xs, length)
+    if count == 0:
+        return init, empty_scan(f, init, xs)
+    if not tree_leaves(xs):
+        return scan_without_rows(f, init, xs, count, reverse)
+    carry = init
+    saved = Saved()
+    for x in rows(xs, reverse):
+        new, y = f(carry, x)
+        check_structure("scan", carry, new)
+        carry = new
+        saved.push(y)
+    return carry, stacked(saved, reverse)
+
+
+def scan_without_rows(f: Callable, init: Any, xs: Any, count: int, reverse: bool) -> Any:
+    """A scan that loops over nothing but a count."""
+    carry = init
+    saved = Saved()
+    for _ in range(count):
+        new, y = f(carry, xs)
+        check_structure("scan", carry, new)
+        carry = new
+        saved.push(y)
+    return carry, stacked(saved, reverse)
+
+
+def map(f: Callable, xs: Any, *, batch_size: int | None = None) -> Any:
+    """`f` of every row of `xs`, one after the other, in arrays.
+
+    >>> map(lambda x: x * x, np.arange(4)).tolist()
+    [0, 1, 4, 9]
+    """
+    if scan_length(xs, None) == 0:
+        return empty_scan(lambda _, x: (None, f(x)), None, xs)
+    saved = Saved()
+    for x in rows(xs):
+        saved.push(f(x))
+    return stacked(saved)
+
+
+def associative_scan(fn: Callable, elems: Any, reverse: bool = False, axis: int = 0) -> Any:
+    """Running results of an associative function along an axis: log(n) steps of whole arrays.
+
+    Source: Hillis and Steele, "Data parallel algorithms", 1986.
+
+    >>> associative_scan(np.multiply, np.array([1, 2, 3, 4])).tolist()
+    [1, 2, 6, 24]
+    """
+    elems = flipped(elems, axis) if reverse else elems
+    for shift in doublings(elems, axis):
+        earlier = between(elems, 0, -shift, axis)
+        later = between(elems, shift, None, axis)
+        elems = joined(between(elems, 0, shift, axis), fn(earlier, later), axis)
+    return flipped(elems, axis) if reverse else elems
+
+
+# parts of the above -------------------------------------------------------------------------------
+
+
+def doublings(elems: Any, axis: int) -> list[int]:
+    """1, 2, 4, ... below the length of an axis."""
+    n = np.shape(tree_leaves(elems)[0])[axis]
+    return [2**k for k in range(max(n - 1, 0).bit_length())]
+
+
+def between(tree: Any, start: int, stop: int | None, axis: int) -> Any:
+    """A slice along an axis of every array in a tree."""
+    return tree_map(lambda x: slice_in_dim(x, start, stop, 1, axis), tree)
+
+
+def joined(head: Any, tail: Any, axis: int) -> Any:
+    """The arrays of two trees one after the other."""
+    return tree_map(lambda x, y: concatenate([x, y], axis), head, tail)
+
+
+def flipped(tree: Any, axis: int) -> Any:
+    """The arrays of a tree in the opposite order along an axis."""
+    return tree_map(lambda x: np.flip(x, axis), tree)
+
+
+def scan_length(xs: Any, length: int | None) -> int:
+    """How many steps a scan has. Errors: ValueError where that is unclear."""
+    lengths = {np.shape(x)[0] for x in tree_leaves(xs)}
+    if length is not None:
+        lengths.add(int(length))
+    if len(lengths) != 1:
+        raise ValueError(
+            "scan needs the length of its loop from xs or from length=, and only one; "
+            f"got {sorted(lengths) or 'neither'}"
+        )
+    return lengths.pop()
+
+
+def empty_scan(f: Callable, init: Any, xs: Any) -> Any:
+    """The ys of a scan without steps."""
+    row = tree_map(lambda x: np.zeros(np.shape(x)[1:], np.result_type(x)), xs)
+    return empty_rows(f(init, row)[1])
+
+
+def check_structure(name: str, before: Any, after: Any) -> None:
+    """Errors: TypeError naming the place, if the carry of a loop changes its structure."""
+    if tree_structure(before) == tree_structure(after):
+        return
+    old, new = (dict(tree_flatten_with_path(tree)[0]) for tree in (before, after))
+    places = [path for path in (*old, *new) if (path in old) != (path in new)]
+    path = keystr(places[0]) if places else ""
+    raise TypeError(
+        f"lax.{name}: the loop changes the structure of its carry at carry{path}: it starts as "
+        f"{_described(before)} and becomes {_described(after)}"
+    )
+
+
+def _described(tree: Any) -> str:
+    return str(tree_structure(tree)).removeprefix("PyTreeDef(").removesuffix(")")

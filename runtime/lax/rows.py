@@ -1,0 +1,97 @@
+"""Arrays as the records of a loop, and the records of a loop as arrays.
+
+`rows` and `stacked` undo each other, and each is the other's transpose.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy
+
+import overt.runtime.numpy as np
+from overt.runtime.array import DeviceArray
+from overt.runtime.carried import spec_of
+from overt.runtime.primitive import GRAPH, Rule
+from overt.runtime.records import read_record
+from overt.runtime.saved import Buffers, Saved
+from overt.runtime.tree import tree_flatten, tree_map, tree_structure, tree_unflatten
+
+
+def rows(tree: Any, backwards: bool = False) -> Saved:
+    """One record for each index along the first axis of every array in a tree.
+
+    >>> [record["x"].tolist() for record in rows({"x": np.arange(3)}, backwards=True)]
+    [2, 1, 0]
+    """
+    leaves, definition = tree_flatten(tree)
+    leaves = [np.asarray(leaf) for leaf in leaves]
+    count = row_count(leaves)
+    if GRAPH.get() is not None and count:
+        row = tree_unflatten(definition, [read_record(leaf, 0, axis=0) for leaf in leaves])
+        buffers = Buffers(leaves, spec_of(row, leaves=True), count)
+        return Saved(buffers, count, backwards)
+    records = [
+        tree_unflatten(definition, [read_record(leaf, i, axis=0) for leaf in leaves])
+        for i in range(count)
+    ]
+    return Saved(records, count, backwards)
+
+
+rows.rule = Rule(  # type: ignore[attr-defined]
+    "rows",
+    ("tree",),
+    linear=True,
+    vjp=(lambda g, out, tree, *, backwards: stacked(g, backwards),),
+)
+
+
+def row_count(leaves: list[Any]) -> int:
+    """The common length of the first axes. Errors: ValueError where they differ or are missing."""
+    lengths = {leaf.shape[0] if leaf.ndim else None for leaf in leaves}
+    if len(lengths) != 1 or None in lengths:
+        shapes = [leaf.shape for leaf in leaves]
+        raise ValueError(f"arrays to loop over need first axes of one length, got shapes {shapes}")
+    return lengths.pop()
+
+
+def stacked(saved: Saved, backwards: bool = False) -> Any:
+    """The records of a loop in arrays with one more axis in front.
+
+    >>> saved = Saved()
+    >>> saved.push(np.array(1.0))
+    >>> saved.push(np.array(2.0))
+    >>> print(stacked(saved, backwards=True))
+    [2. 1.]
+    """
+    turned = backwards != saved.flip
+    if isinstance(saved.store, Buffers):
+        count = int(saved.steps)
+        arrays = [array[:count][::-1] if turned else array[:count] for array in saved.store.arrays]
+        return saved.store.template.compose_leaves(arrays)
+    records = saved.store[: saved.length]
+    if not records:
+        raise ValueError("there are no records to stack")
+    records = records[::-1] if turned else records
+    definition = tree_structure(records[0])
+    columns = zip(*(definition.flatten_up_to(record) for record in records), strict=True)
+    return tree_unflatten(definition, [_stack(list(column)) for column in columns])
+
+
+stacked.rule = Rule(  # type: ignore[attr-defined]
+    "stacked",
+    ("saved",),
+    linear=True,
+    vjp=(lambda g, out, saved, *, backwards: rows(g, backwards),),
+)
+
+
+def _stack(column: list[Any]) -> Any:
+    if all(type(x) is DeviceArray for x in column) and GRAPH.get() is None:
+        return np.asarray(numpy.stack([numpy.asarray(x) for x in column]))
+    return np.stack([np.asarray(x) for x in column])
+
+
+def empty_rows(tree: Any) -> Any:
+    """The arrays that no records of this kind give: shape (0, ...)."""
+    return tree_map(lambda x: np.zeros((0, *np.shape(x)), np.result_type(x)), tree)

@@ -1,0 +1,139 @@
+"""Random bits, and what comes from them without further thought: uniform numbers and integers."""
+
+from __future__ import annotations
+
+import operator
+from typing import Any
+
+import numpy
+
+import overt.runtime.numpy as np
+from overt.runtime import dtypes, lax
+from overt.runtime.random import threefry
+from overt.runtime.random.keys import sampler
+
+
+def checked_shape(name: str, shape: Any, *parameters: Any) -> tuple[int, ...]:
+    """The shape of a sample: as asked for, or that of its parameters together.
+
+    Errors: ValueError if the parameters do not broadcast to `shape`.
+    """
+    common = np.broadcast_shapes(*map(np.shape, parameters))
+    if shape is None:
+        return common
+    if isinstance(shape, (int, numpy.integer)):
+        shape = (shape,)
+    shape = tuple(operator.index(size) for size in shape)
+    if parameters and np.broadcast_shapes(shape, common) != shape:
+        raise ValueError(
+            f"{name}: parameters of shape {common} do not broadcast to the shape {shape} asked for"
+        )
+    return shape
+
+
+def float_dtype(name: str, dtype: Any) -> numpy.dtype:
+    """The floating dtype of a sample."""
+    dtype = dtypes.canonicalize(float if dtype is None else dtype)
+    if not dtypes.is_float(dtype):
+        raise ValueError(f"{name} needs a floating dtype, got {dtype}")
+    return dtype
+
+
+def int_dtype(name: str, dtype: Any) -> numpy.dtype:
+    """The integer dtype of a sample."""
+    dtype = dtypes.canonicalize(int if dtype is None else dtype)
+    if not dtypes.is_integer(dtype):
+        raise TypeError(f"{name} needs an integer dtype, got {dtype}")
+    return dtype
+
+
+@sampler()
+def bits(key: Any, shape: Any = (), dtype: Any = None) -> Any:
+    """Uniformly random bits as unsigned integers.
+
+    >>> from overt import random
+    >>> random.bits(random.key(0), (2,)).dtype.name
+    'uint32'
+    """
+    dtype = dtypes.canonicalize("uint64" if dtype is None else dtype)
+    if dtype.kind != "u":
+        raise ValueError(f"bits needs an unsigned integer dtype, got {dtype}")
+    shape = checked_shape("bits", shape)
+    return threefry.random_words(key, 8 * dtype.itemsize, shape)
+
+
+@sampler("minval", "maxval", differentiable=True)
+def uniform(
+    key: Any, shape: Any = (), dtype: Any = None, minval: Any = 0.0, maxval: Any = 1.0
+) -> Any:
+    """Numbers uniform in [minval, maxval).
+
+    >>> from overt import random
+    >>> random.uniform(random.key(0), (3, 2)).shape
+    (3, 2)
+    """
+    dtype = float_dtype("uniform", dtype)
+    shape = checked_shape("uniform", shape, minval, maxval)
+    low, high = np.asarray(minval, dtype), np.asarray(maxval, dtype)
+    unit = unit_interval(key, shape, dtype)
+    return np.maximum(low, unit * (high - low) + low)
+
+
+def unit_interval(key: Any, shape: tuple[int, ...], dtype: numpy.dtype) -> Any:
+    """Numbers in [0, 1) whose mantissa is random: bits with the exponent of 1, less 1."""
+    info = dtypes.finfo(dtype)
+    width = 8 if info.nmant < 8 else info.bits
+    words = threefry.random_words(key, width, shape).astype(f"uint{info.bits}")
+    one = int(numpy.ones((), dtype).view(f"uint{info.bits}"))
+    mantissa = (words >> (width - info.nmant)) | one
+    return lax.bitcast_convert_type(mantissa, dtype) - np.ones((), dtype)
+
+
+@sampler("minval", "maxval")
+def randint(key: Any, shape: Any, minval: Any, maxval: Any, dtype: Any = None) -> Any:
+    """Integers uniform in [minval, maxval).
+
+    Errors: TypeError for a dtype that is no integer.
+
+    >>> from overt import random
+    >>> int(random.randint(random.key(0), (100,), 2, 5).max())
+    4
+    """
+    dtype = int_dtype("randint", dtype)
+    shape = checked_shape("randint", shape, minval, maxval)
+    info = dtypes.iinfo(dtype)
+    if info.bits < 32:
+        low = np.clip(np.asarray(minval).astype("int32"), info.min, info.max)
+        high = np.clip(np.asarray(maxval).astype("int32"), info.min, info.max + 1)
+        return _randint(key, shape, low, high, numpy.dtype("int32")).astype(dtype)
+    return _randint(key, shape, _integers(minval), _integers(maxval), dtype)
+
+
+def _integers(x: Any) -> Any:
+    x = np.asarray(x)
+    return x if dtypes.is_integer(x.dtype) else x.astype(int)
+
+
+def _clipped(x: Any, dtype: numpy.dtype) -> Any:
+    here, there = dtypes.iinfo(x.dtype), dtypes.iinfo(dtype)
+    low, high = max(int(here.min), int(there.min)), min(int(here.max), int(there.max))
+    return np.clip(x, numpy.array(low, x.dtype), numpy.array(high, x.dtype)).astype(dtype)
+
+
+def _randint(key: Any, shape: Any, minval: Any, maxval: Any, dtype: numpy.dtype) -> Any:
+    # Twice as many bits as the dtype has, reduced modulo the span: (a*b) % n == (a%n)*(b%n) % n.
+    width = dtypes.iinfo(dtype).bits
+    unsigned = numpy.dtype(f"uint{width}")
+    beyond = maxval > _clipped(np.asarray(dtypes.iinfo(dtype).max, dtype), maxval.dtype)
+    minval, maxval = _clipped(minval, dtype), _clipped(maxval, dtype)
+    high_key, low_key = threefry.split_words(key, (2,))
+    high = threefry.random_words(high_key, width, shape)
+    low = threefry.random_words(low_key, width, shape)
+    span = (maxval - minval).astype(unsigned)
+    span = np.where(maxval <= minval, np.ones_like(span), span)
+    # Wraps to 0 when every value of the dtype is wanted: then the remainders change nothing.
+    span = np.where(beyond & (maxval > minval), span + np.ones_like(span), span)
+    factor = lax.rem(np.asarray(2 ** (width // 2), unsigned), span)
+    factor = lax.rem(factor * factor, span)
+    offset = lax.rem(lax.rem(high, span) * factor + lax.rem(low, span), span)
+    return minval + offset.astype(dtype)
