@@ -347,7 +347,17 @@ def assigned(block: Block) -> set[str]:
             for item in s.items:
                 found |= reads(item.optional_vars)
             found |= assigned(s.body)
+        elif isinstance(s, Do):
+            found |= _stored(s.node)
     return found
+
+
+def _stored(node: ast.AST) -> set[str]:
+    """Names that a statement kept as it is binds."""
+    stored = {
+        n.id for n in ast.walk(node) if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Store)
+    }
+    return stored | {n.name for n in ast.walk(node) if isinstance(n, ast.ExceptHandler) and n.name}
 
 
 def free(block: Block) -> set[str]:
@@ -357,11 +367,7 @@ def free(block: Block) -> set[str]:
 
 def free_of_function(function: Function) -> set[str]:
     """Local names of the enclosing function that a nested one reads."""
-    inside = _all_reads(function.body) | reads(function.result)
-    for p in function.params:
-        inside |= reads(p.default)
-    own = assigned(function.body) | {p.name for p in function.params}
-    return {n for n in inside if is_local(n)} - own
+    return {n for n in _outer_reads(function) if is_local(n)}
 
 
 def _all_reads(block: Block) -> set[str]:
@@ -371,16 +377,35 @@ def _all_reads(block: Block) -> set[str]:
         found.update(reads(node))
         return node
 
-    map_exprs(block, visit)
+    for s in block:
+        if isinstance(s, Define):
+            found |= _outer_reads(s.function)
+            continue
+        map_stmt(_without_blocks(s), visit)
+        for inner in blocks_of(s):
+            found |= _all_reads(inner)
+    return found
+
+
+def _without_blocks(s: Stmt) -> Stmt:
+    if isinstance(s, If):
+        return replace(s, then=(), orelse=())
+    return replace(s, body=()) if isinstance(s, For | While | With) else s
+
+
+def _outer_reads(function: Function) -> set[str]:
+    """Names that a function reads and does not define, local to those around it or global."""
+    inside = _all_reads(function.body) | reads(function.result)
+    own = {n for n in assigned(function.body) if is_local(n)} | {p.name for p in function.params}
+    found = inside - own
+    for p in function.params:
+        found |= reads(p.default)
     return found
 
 
 def globals_of(function: Function) -> set[str]:
     """Names that a function reads from its module (or from the builtins)."""
-    inside = _all_reads(function.body) | reads(function.result)
-    for p in function.params:
-        inside |= reads(p.default)
-    return {n for n in inside if not is_local(n)}
+    return {n for n in _outer_reads(function) if not is_local(n)}
 
 
 def all_names(function: Function) -> set[str]:
@@ -418,6 +443,7 @@ class Source:
     namespace: Any = field(default_factory=dict)
     imports: frozenset[str] = frozenset()
     file: str = ""
+    load: Any = None  # a live function to its core form, or None if it has no source
 
     @property
     def main(self) -> Function:
