@@ -1,0 +1,223 @@
+"""Running a function on the lanes of its arguments: the machinery under `vmap`."""
+
+from __future__ import annotations
+
+import inspect
+import operator
+from collections.abc import Callable, Sequence
+from contextvars import ContextVar
+from typing import Any
+
+from overt.runtime.aval import aval_of
+from overt.runtime.derivatives import is_array
+from overt.runtime.lanes import Lanes, move_axis, spread
+from overt.runtime.levels import new_level
+from overt.runtime.tree import keystr, prefix_leaves, tree_flatten, tree_leaves_with_path
+
+__all__ = ["AXES", "AUTO", "vmap_call"]
+
+# The named axes in use: name -> (level, number of lanes).
+AXES: ContextVar[dict[Any, tuple[int, int]]] = ContextVar("overt_axes", default={})  # noqa: B039
+AUTO = object()
+
+
+def _is_none(x: Any) -> bool:
+    return x is None
+
+
+def vmap_call(
+    fn: Callable,
+    args: Sequence[Any],
+    in_axes: Any = 0,
+    out_axes: Any = 0,
+    axis_size: int | None = None,
+    kwargs: dict[str, Any] | None = None,
+    axis_name: Any = None,
+) -> Any:
+    """Run `fn` once on all lanes of `args`.
+
+    `in_axes` and `out_axes` are trees of ints and None, or prefixes of such; keyword arguments are
+    mapped over axis 0.  With `out_axes=AUTO` results that are the same in every lane stay as they
+    are, and a pair (results, axes) comes back: what one function leaves for the next.
+
+    Errors: as JAX's: ValueError for axes that do not fit, sizes that differ, a mapped result whose
+    out_axes is None.
+    """
+    args, kwargs = tuple(args), kwargs or {}
+    in_axes = _checked_in_axes(in_axes, args)
+    leaves, definition = tree_flatten((args, kwargs))
+    axes = _flat_in_axes((in_axes, 0), (args, kwargs))
+    axes = [_normal_in_axis(axis, leaf) for axis, leaf in zip(axes, leaves, strict=True)]
+    lanes = _lane_count(fn, leaves, axes, axis_size, (args, kwargs))
+    with new_level() as level:
+        batched = [
+            leaf if axis is None else Lanes(_lanes_first(leaf, axis), level)
+            for leaf, axis in zip(leaves, axes, strict=True)
+        ]
+        inner_args, inner_kwargs = definition.unflatten(batched)
+        token = None
+        if axis_name is not None:
+            token = AXES.set({**AXES.get(), axis_name: (level, lanes)})
+        try:
+            out = fn(*inner_args, **inner_kwargs)
+        finally:
+            if token is not None:
+                AXES.reset(token)
+    return _unbatched(out, out_axes, level, lanes)
+
+
+def _lanes_first(x: Any, axis: int) -> Any:
+    from overt.runtime import numpy as np
+
+    x = np.asarray(x)
+    return x if axis == 0 else move_axis(x, axis, 0)
+
+
+# ---- arguments ----
+
+
+def _checked_in_axes(in_axes: Any, args: tuple) -> Any:
+    if isinstance(in_axes, list):
+        in_axes = tuple(in_axes)
+    expected = (
+        "vmap in_axes must be an int, None, or a tuple of entries corresponding to the positional "
+        "arguments passed to the function, but got "
+    )
+    if not (in_axes is None or isinstance(in_axes, tuple) or _is_int(in_axes)):
+        raise TypeError(f"{expected}{type(in_axes).__name__}")
+    if isinstance(in_axes, tuple) and len(in_axes) != len(args):
+        raise ValueError(f"{expected}len(in_axes)={len(in_axes)}, len(args)={len(args)}")
+    return in_axes
+
+
+def _is_int(x: Any) -> bool:
+    return not isinstance(x, bool) and hasattr(x, "__index__")
+
+
+def _flat_in_axes(in_axes: Any, args: Any) -> list[Any]:
+    try:
+        axes = prefix_leaves(in_axes, args, is_leaf=_is_none)
+    except ValueError as error:
+        raise ValueError(
+            "vmap in_axes specification must be a tree prefix of the corresponding value, got "
+            f"specification {in_axes[0]} for arguments {args[0]}: {error}"
+        ) from None
+    if wrong := [axis for axis in axes if not (axis is None or _is_int(axis))]:
+        raise TypeError(
+            "vmap in_axes must be an int, None, or (nested) container with those types as leaves, "
+            f"but got {wrong[0]!r}"
+        )
+    return axes
+
+
+def _normal_in_axis(axis: Any, leaf: Any) -> int | None:
+    if axis is None:
+        return None
+    if not is_array(leaf):
+        raise TypeError(
+            f"vmap maps arrays, but an argument is {leaf!r} of type {type(leaf).__name__}; "
+            "give it in_axes=None"
+        )
+    axis, shape = operator.index(axis), aval_of(leaf).shape
+    if not -len(shape) <= axis < len(shape):
+        rank = axis + 1 if axis >= 0 else -axis
+        raise ValueError(
+            f"vmap was requested to map its argument along axis {axis}, which implies that its "
+            f"rank should be at least {rank}, but is only {len(shape)} (its shape is {shape})"
+        )
+    return axis % len(shape)
+
+
+def _lane_count(fn: Any, leaves: list, axes: list, axis_size: int | None, args: Any) -> int:
+    sizes = {
+        aval_of(leaf).shape[axis]
+        for leaf, axis in zip(leaves, axes, strict=True)
+        if axis is not None
+    }
+    if axis_size is not None:
+        sizes.add(operator.index(axis_size))
+    if not sizes:
+        raise ValueError("vmap must have at least one non-None value in in_axes")
+    if len(sizes) == 1:
+        return sizes.pop()
+    places = _argument_names(fn, args)
+    lines = [
+        f"  * axis {axis} of argument {place} of type {aval_of(leaf)} has size "
+        f"{aval_of(leaf).shape[axis]}"
+        for place, leaf, axis in zip(places, leaves, axes, strict=True)
+        if axis is not None
+    ]
+    if axis_size is not None:
+        lines.append(f"  * axis_size is {axis_size}")
+    raise ValueError(
+        "vmap got inconsistent sizes for array axes to be mapped:\n" + "\n".join(lines)
+    )
+
+
+def _argument_names(fn: Any, args: Any) -> list[str]:
+    try:
+        names = list(inspect.signature(fn).parameters)
+    except (TypeError, ValueError):
+        names = []
+    places = []
+    for (_, key, *rest), _ in (
+        (path if len(path) > 1 else (*path, path[0]), leaf)
+        for path, leaf in tree_leaves_with_path(args)
+    ):
+        index = getattr(key, "idx", None)
+        if index is None:
+            name = str(getattr(key, "key", key))
+        else:
+            name = names[index] if index < len(names) else f"args[{index}]"
+        places.append(name + keystr(rest))
+    return places
+
+
+# ---- results ----
+
+
+def _unbatched(out: Any, out_axes: Any, level: int, lanes: int) -> Any:
+    leaves, definition = tree_flatten(out)
+    if out_axes is AUTO:
+        axes = [0 if _is_peer(leaf, level) else None for leaf in leaves]
+        values = [leaf.value if _is_peer(leaf, level) else leaf for leaf in leaves]
+        return definition.unflatten(values), definition.unflatten(axes)
+    try:
+        axes = prefix_leaves(out_axes, out, is_leaf=_is_none)
+    except ValueError as error:
+        raise ValueError(
+            "vmap out_axes specification must be a tree prefix of the corresponding value, got "
+            f"specification {out_axes} for value {definition}: {error}"
+        ) from None
+    return definition.unflatten(
+        _result(leaf, axis, level, lanes) for leaf, axis in zip(leaves, axes, strict=True)
+    )
+
+
+def _is_peer(x: Any, level: int) -> bool:
+    return type(x) is Lanes and x.level == level
+
+
+def _result(leaf: Any, axis: Any, level: int, lanes: int) -> Any:
+    if not (axis is None or _is_int(axis)):
+        raise TypeError(f"vmap out_axes must hold ints and None, but got {axis!r}")
+    if axis is None:
+        if _is_peer(leaf, level):
+            raise ValueError(
+                "vmap has mapped output but out_axes is None: the result differs between lanes "
+                f"({leaf.aval})"
+            )
+        return leaf
+    if not is_array(leaf):
+        raise TypeError(
+            f"the result of a vmapped function must hold arrays, but it holds {leaf!r} of type "
+            f"{type(leaf).__name__}; return it with out_axes=None"
+        )
+    value = leaf.value if _is_peer(leaf, level) else spread(leaf, lanes)
+    ndim = len(value.shape)
+    axis = operator.index(axis)
+    if not -ndim <= axis < ndim:
+        raise ValueError(
+            f"vmap out_axes {axis} is out of bounds for a result of shape {value.shape}"
+        )
+    return value if axis % ndim == 0 else move_axis(value, 0, axis % ndim)

@@ -1,0 +1,342 @@
+"""What a value is made of, when it enters or leaves a region of a staged program.
+
+Regions pass plain arrays.  A `Spec` says which arrays a tree of values consists of and what is
+fixed: containers, Python constants, lanes and tangents.  Specs of the two sides of a branch, or of
+a loop's start and the end of its body, are joined: numbers and dtypes are promoted, a value without
+lanes is repeated, one without tangent gets a zero one, an unset variable gets a placeholder.
+"""
+
+from __future__ import annotations
+
+import types
+from collections.abc import Iterator
+from typing import Any
+
+from overt.runtime import dtypes
+from overt.runtime.aval import Aval, aval_of
+from overt.runtime.dual import Dual
+from overt.runtime.lanes import Lanes, spread
+from overt.runtime.parts import NUMBERS, is_array, parts_of
+from overt.runtime.record import Recorded
+from overt.runtime.retype import retype
+from overt.runtime.treedef import keystr
+from overt.runtime.undefined import Undefined, name_of
+
+__all__ = ["Known", "Spec", "Unlike", "join", "spec_of"]
+
+
+class Unlike(TypeError):
+    """Two values that cannot be one: where in the tree, and what they are."""
+
+    def __init__(self, path: tuple[Any, ...], one: str, other: str):
+        super().__init__(f"{one} and {other}")
+        self.path, self.one, self.other = path, one, other
+
+
+class Spec:
+    """What a value is made of; equal specs have the same arrays and constants in the same places."""
+
+    level = 0
+
+    def __eq__(self, other: object) -> bool:
+        return type(self) is type(other) and all(
+            getattr(self, name) == getattr(other, name) for name in self._compared
+        )
+
+    _compared: tuple[str, ...] = ()
+    __hash__ = None  # type: ignore[assignment]
+
+    def avals(self) -> list[Aval]:
+        """The arrays it consists of, in order."""
+        return []
+
+    def compose(self, arrays: Iterator[Any]) -> Any:
+        """The value, from its arrays."""
+        raise NotImplementedError
+
+    def decompose(self, x: Any) -> list[Any]:
+        """The arrays of a value, converted to what the spec says."""
+        return []
+
+    def spread(self, lanes: int, axis: int = 0) -> Spec:
+        """With one more axis, for lanes."""
+        return self
+
+    def compose_leaves(self, arrays: list[Any]) -> Any:
+        """The value, from a list of its arrays."""
+        return self.compose(iter(arrays))
+
+
+class Known(Spec):
+    """A Python constant."""
+
+    _compared = ("value",)
+
+    def __init__(self, value: Any):
+        self.value = value
+
+    def __eq__(self, other: object) -> bool:
+        return type(other) is Known and same(self.value, other.value)
+
+    __hash__ = None  # type: ignore[assignment]
+
+    def compose(self, arrays: Iterator[Any]) -> Any:
+        return self.value
+
+    def __str__(self) -> str:
+        value = self.value
+        return "None" if value is None else f"{value!r} of type {type(value).__name__}"
+
+
+class Unset(Spec):
+    """A variable that is not set."""
+
+    def __init__(self, name: str):
+        self.name = name
+
+    def compose(self, arrays: Iterator[Any]) -> Any:
+        return Undefined(self.name)
+
+    def __str__(self) -> str:
+        return "an unset variable"
+
+
+class Value(Spec):
+    """One array."""
+
+    _compared = ("aval",)
+
+    def __init__(self, aval: Aval):
+        self.aval = aval
+
+    def avals(self) -> list[Aval]:
+        return [self.aval]
+
+    def compose(self, arrays: Iterator[Any]) -> Any:
+        return next(arrays)
+
+    def decompose(self, x: Any) -> list[Any]:
+        return [zeros(self.aval) if type(x) is Undefined else cast(x, self.aval)]
+
+    def spread(self, lanes: int, axis: int = 0) -> Spec:
+        shape = self.aval.shape
+        return Value(self.aval.update(shape=(*shape[:axis], lanes, *shape[axis:])))
+
+    def __str__(self) -> str:
+        return str(self.aval)
+
+
+class Laned(Spec):
+    """Lanes of one `vmap`."""
+
+    _compared = ("inner", "lanes", "level")
+
+    def __init__(self, inner: Spec, lanes: int, level: int):
+        self.inner, self.lanes, self.level = inner, lanes, level
+
+    def avals(self) -> list[Aval]:
+        return self.inner.avals()
+
+    def compose(self, arrays: Iterator[Any]) -> Any:
+        return Lanes(self.inner.compose(arrays), self.level)
+
+    def decompose(self, x: Any) -> list[Any]:
+        if type(x) is Lanes and x.level == self.level:
+            return self.inner.decompose(x.value)
+        return self.inner.decompose(x if type(x) is Undefined else spread(x, self.lanes))
+
+    def spread(self, lanes: int, axis: int = 0) -> Spec:
+        return Laned(self.inner.spread(lanes, axis + 1), self.lanes, self.level)
+
+    def __str__(self) -> str:
+        return f"{self.inner} over {self.lanes} lanes"
+
+
+class Dualed(Spec):
+    """A value with its tangent."""
+
+    _compared = ("primal", "tangent", "level")
+
+    def __init__(self, primal: Spec, tangent: Spec, level: int):
+        self.primal, self.tangent, self.level = primal, tangent, level
+
+    def avals(self) -> list[Aval]:
+        return self.primal.avals() + self.tangent.avals()
+
+    def compose(self, arrays: Iterator[Any]) -> Any:
+        primal = self.primal.compose(arrays)
+        return Dual(primal, self.tangent.compose(arrays), self.level)
+
+    def decompose(self, x: Any) -> list[Any]:
+        if type(x) is Dual and x.level == self.level:
+            return self.primal.decompose(x.primal) + self.tangent.decompose(x.tangent)
+        return self.primal.decompose(x) + self.tangent.decompose(Undefined("tangent"))
+
+    def spread(self, lanes: int, axis: int = 0) -> Spec:
+        return Dualed(self.primal.spread(lanes, axis), self.tangent.spread(lanes, axis), self.level)
+
+    def __str__(self) -> str:
+        return str(self.primal)
+
+
+class Node(Spec):
+    """A container."""
+
+    _compared = ("kind", "children")
+
+    def __init__(self, kind: Any, keys: list[Any], children: list[Spec], rebuild: Any):
+        self.kind, self.keys, self.children, self.rebuild = kind, keys, children, rebuild
+
+    def avals(self) -> list[Aval]:
+        return [aval for child in self.children for aval in child.avals()]
+
+    def compose(self, arrays: Iterator[Any]) -> Any:
+        return self.rebuild([child.compose(arrays) for child in self.children])
+
+    def decompose(self, x: Any) -> list[Any]:
+        if type(x) is Undefined:
+            values = [x] * len(self.children)
+        else:
+            parts = parts_of(x)
+            assert parts is not None
+            values = parts.values
+        return [a for c, v in zip(self.children, values, strict=True) for a in c.decompose(v)]
+
+    def spread(self, lanes: int, axis: int = 0) -> Spec:
+        children = [child.spread(lanes, axis) for child in self.children]
+        return Node(self.kind, self.keys, children, self.rebuild)
+
+    def __str__(self) -> str:
+        kind = self.kind[0]
+        if kind is dict:
+            return f"dict with keys {[key.key for key in self.keys]}"
+        return f"{kind.__name__} of {len(self.children)}"
+
+
+def spec_of(x: Any, numbers: bool = False, leaves: bool = False) -> Spec:
+    """What a value is made of.
+
+    With `numbers`, a Python number counts as an array, not as a constant.  With `leaves`, lanes and
+    tangents are not taken apart: they belong to the arrays.
+    """
+    if type(x) in NUMBERS:
+        return Value(aval_of(x)) if numbers else Known(x)
+    if type(x) is Undefined:
+        return Unset(name_of(x))
+    if not leaves and type(x) is Lanes:
+        return Laned(spec_of(x.value, True), x.lanes, x.level)
+    if not leaves and type(x) is Dual:
+        return Dualed(spec_of(x.primal, True), spec_of(x.tangent, True), x.level)
+    if not leaves and type(x) is Recorded:
+        raise NotImplementedError(
+            "a recorded value enters a staged branch or loop other than by its operands"
+        )
+    if is_array(x):
+        return Value(aval_of(x))
+    parts = parts_of(x)
+    if parts is None:
+        return Known(x)
+    children = [spec_of(value, False, leaves) for value in parts.values]
+    return Node(parts.kind, parts.keys, children, parts.rebuild)
+
+
+def join(a: Spec, b: Spec, path: tuple[Any, ...] = ()) -> Spec:
+    """The spec that values of both can be converted to. Errors: Unlike, with the place."""
+    if type(a) is Unset:
+        return b
+    if type(b) is Unset or a == b:
+        return a
+    if isinstance(a, Node) and isinstance(b, Node):
+        if a.kind != b.kind or len(a.children) != len(b.children):
+            raise Unlike(path, str(a), str(b))
+        children = [
+            join(x, y, (*path, key))
+            for x, y, key in zip(a.children, b.children, a.keys, strict=True)
+        ]
+        return Node(a.kind, a.keys, children, a.rebuild)
+    one, other = _as_value(a), _as_value(b)
+    if one is None or other is None:
+        raise Unlike(path, str(a), str(b))
+    return _join_values(one, other, path)
+
+
+def _as_value(spec: Spec) -> Spec | None:
+    if type(spec) is Known:
+        return Value(aval_of(spec.value)) if type(spec.value) in NUMBERS else None
+    return None if isinstance(spec, Node) else spec
+
+
+def _join_values(a: Spec, b: Spec, path: tuple[Any, ...]) -> Spec:
+    if a.level < b.level:
+        a, b = b, a
+    if isinstance(a, Value) and isinstance(b, Value):
+        if a.aval.shape != b.aval.shape:
+            raise Unlike(path, str(a), str(b))
+        kinds = [(x.aval.dtype, x.aval.weak) for x in (a, b)]
+        return Value(Aval(a.aval.shape, *dtypes.result_kind(*kinds)))
+    if isinstance(a, Laned):
+        if isinstance(b, Laned) and b.level == a.level:
+            inner = b.inner
+        else:
+            inner = b.spread(a.lanes)
+        return Laned(_join_values(a.inner, inner, path), a.lanes, a.level)
+    assert isinstance(a, Dualed)
+    if isinstance(b, Dualed) and b.level == a.level:
+        primal = _join_values(a.primal, b.primal, path)
+        tangent = _join_values(a.tangent, b.tangent, path)
+    else:
+        primal, tangent = _join_values(a.primal, b, path), a.tangent
+    return Dualed(primal, _join_values(tangent, _like(primal), path), a.level)
+
+
+def _like(primal: Spec) -> Spec:
+    """The spec of a primal value below its tangents: what its own tangent must at least be."""
+    while isinstance(primal, Dualed):
+        primal = primal.primal
+    return primal
+
+
+def same(a: Any, b: Any) -> bool:
+    """Whether two Python constants are interchangeable."""
+    if a is b:
+        return True
+    if type(a) is not type(b):
+        return False
+    if isinstance(a, types.FunctionType):
+        return a.__code__ is b.__code__ and _same_all(_captured(a), _captured(b))
+    if isinstance(a, types.MethodType):
+        return a.__func__ is b.__func__ and a.__self__ is b.__self__
+    if isinstance(a, float):
+        return repr(a) == repr(b)
+    try:
+        return bool(a == b)
+    except Exception:  # what cannot be compared is not the same
+        return False
+
+
+def _captured(fn: types.FunctionType) -> list[Any]:
+    cells = [cell.cell_contents for cell in fn.__closure__ or ()]
+    return [*cells, *(fn.__defaults__ or ()), *(fn.__kwdefaults__ or {}).values()]
+
+
+def _same_all(xs: list[Any], ys: list[Any]) -> bool:
+    return len(xs) == len(ys) and all(map(same, xs, ys))
+
+
+def zeros(aval: Aval) -> Any:
+    """The placeholder of an array that is not set."""
+    from overt.runtime import numpy as np
+
+    return cast(np.zeros(aval.shape, aval.dtype), aval)
+
+
+def cast(x: Any, aval: Aval) -> Any:
+    """An array with the dtype and weakness that are asked for."""
+    if aval_of(x) is aval and not isinstance(x, NUMBERS):
+        return x
+    return retype(x, dtype=aval.dtype, weak=aval.weak)
+
+
+def describe(path: tuple[Any, ...]) -> str:
+    """A place in a tree, for an error message."""
+    return keystr(path)

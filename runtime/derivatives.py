@@ -1,0 +1,167 @@
+"""What generated derivative code does with cotangents: add them, undo broadcasts, make zeros.
+
+A cotangent has the type of its value: an array for a float array, the same container for a
+container.  None is a zero: that of integers, strings and everything else without a derivative,
+and of any value that does not influence the result.
+"""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable
+from typing import Any
+
+import numpy
+
+from overt.runtime import dtypes
+from overt.runtime.parts import NUMBERS, is_array, parts_of
+
+__all__ = ["add", "materialize", "ones_like_tree", "sum_to", "zeros_like_tree"]
+
+def dtype_of(x: Any) -> numpy.dtype:
+    """The dtype of a number or array; that of a Python number is NumPy's."""
+    dtype = getattr(x, "dtype", None)
+    return numpy.dtype(type(x)) if dtype is None else dtype
+
+
+def is_inexact(x: Any) -> bool:
+    """Whether a value is a number or array with a derivative: float or complex.
+
+    >>> is_inexact(1.0), is_inexact(1), is_inexact("1")
+    (True, False, False)
+    """
+    return is_array(x) and dtypes.is_inexact(dtype_of(x))
+
+
+def sum_to(g: Any, like: Any) -> Any:
+    """Undo a broadcast: sum a cotangent to the shape of `like`, in the dtype of `like`.
+
+    Works on numbers, NumPy arrays and Overt's arrays; lanes of a `vmap` are never summed.
+
+    >>> sum_to(numpy.ones((2, 3)), numpy.zeros((3,)))
+    array([2., 2., 2.])
+    >>> float(sum_to(numpy.ones(3), 1.0))
+    3.0
+    """
+    if g is None or not is_array(like):
+        return g
+    shape = getattr(like, "shape", ())
+    if getattr(g, "shape", ()) != shape:
+        g = _sum_to_shape(g, shape)
+    return _cast_to(g, like)
+
+
+def _sum_to_shape(g: Any, shape: tuple[int, ...]) -> Any:
+    found = getattr(g, "shape", ())
+    extra = len(found) - len(shape)
+    if extra > 0:
+        g = g.sum(axis=tuple(range(extra)))
+    elif extra < 0:
+        return _broadcast_to(g, shape)
+    found = getattr(g, "shape", ())
+    if kept := tuple(i for i, n in enumerate(shape) if n == 1 and found[i] != 1):
+        g = g.sum(axis=kept, keepdims=True)
+    return g if getattr(g, "shape", ()) == shape else _broadcast_to(g, shape)
+
+
+def _broadcast_to(g: Any, shape: tuple[int, ...]) -> Any:
+    if isinstance(g, (*NUMBERS, numpy.ndarray, numpy.generic)):
+        return numpy.broadcast_to(g, shape)
+    from overt.runtime import numpy as np
+
+    return np.broadcast_to(g, shape)
+
+
+def _cast_to(g: Any, like: Any) -> Any:
+    target, found = dtype_of(like), dtype_of(g)
+    if target == found or not (dtypes.is_inexact(target) and dtypes.is_inexact(found)):
+        return g
+    if dtypes.is_complex(found) and not dtypes.is_complex(target):
+        return _cast_to(g.real, like)  # a real variable moves the real part only
+    if isinstance(like, NUMBERS) or isinstance(g, NUMBERS):
+        return g
+    return g.astype(target)
+
+
+def children_of(x: Any) -> tuple[list[Any], Callable[[list[Any]], Any]] | None:
+    """The parts of a container and how to build its cotangent; None if `x` is no container."""
+    if type(x) in (tuple, list):
+        return list(x), type(x)
+    if type(x) is dict:
+        return list(x.values()), lambda bars: dict(zip(x, bars, strict=True))
+    parts = parts_of(x)
+    if parts is None:
+        return None
+    # The cotangent of a partial is the pair of those of its bound arguments.
+    return parts.values, tuple if type(x) is functools.partial else parts.rebuild
+
+
+def add(a: Any, b: Any) -> Any:
+    """The sum of two cotangents of the same value; None is zero.
+
+    >>> add({"w": 1.0, "n": None}, {"w": 2.0, "n": None})
+    {'w': 3.0, 'n': None}
+    """
+    if a is None:
+        return b
+    if b is None:
+        return a
+    if is_array(a) and is_array(b):
+        return a + b
+    left, right = children_of(a), children_of(b)
+    if left is None or right is None or len(left[0]) != len(right[0]):
+        raise TypeError(
+            f"cotangents of one value have different types: {type(a).__name__} and "
+            f"{type(b).__name__}"
+        )
+    if type(a) is dict:
+        return {key: add(a[key], b[key]) for key in a}
+    return left[1]([add(x, y) for x, y in zip(left[0], right[0], strict=True)])
+
+
+def zeros_like_tree(x: Any) -> Any:
+    """The zero cotangent of any value: zeros for floats, None for what has no derivative.
+
+    >>> zeros_like_tree((1.5, 3, {"name": "a", "w": 2.0}))
+    (0.0, None, {'name': None, 'w': 0.0})
+    """
+    return _filled(x, 0)
+
+
+def ones_like_tree(x: Any) -> Any:
+    """Ones for floats, None for what has no derivative, in the containers of `x`."""
+    return _filled(x, 1)
+
+
+def _filled(x: Any, value: int) -> Any:
+    if is_array(x):
+        if not dtypes.is_inexact(dtype_of(x)):
+            return None
+        if isinstance(x, (float, complex)) and not isinstance(x, numpy.generic):
+            return type(x)(value)
+        if isinstance(x, (numpy.ndarray, numpy.generic)):
+            return numpy.full_like(x, value)
+        from overt.runtime import numpy as np
+
+        return np.full(x.shape, value, x.dtype)
+    parts = children_of(x)
+    return None if parts is None else parts[1]([_filled(part, value) for part in parts[0]])
+
+
+def materialize(x_bar: Any, x: Any) -> Any:
+    """A cotangent of `x` with zeros in place of None, wherever `x` has floats.
+
+    >>> materialize((None, 2.0, None), (1.0, 1.0, 7))
+    (0.0, 2.0, None)
+    """
+    if x_bar is None:
+        return zeros_like_tree(x)
+    parts = None if is_array(x) else children_of(x)
+    if parts is None:
+        return x_bar
+    bars = children_of(x_bar)
+    if bars is None or len(bars[0]) != len(parts[0]):
+        raise TypeError(f"{type(x_bar).__name__} is no cotangent of a {type(x).__name__}")
+    if type(x) is dict:
+        return {key: materialize(x_bar.get(key), value) for key, value in x.items()}
+    return parts[1]([materialize(b, part) for b, part in zip(bars[0], parts[0], strict=True)])

@@ -1,0 +1,332 @@
+"""What a `for` loop iterates over, by position, so that a staged loop can compute an item."""
+
+from __future__ import annotations
+
+import operator
+from collections.abc import Iterable, Iterator
+from typing import Any
+
+import numpy
+
+from overt.runtime.array import Array
+from overt.runtime.dual import Dual
+from overt.runtime.lanes import Lanes
+from overt.runtime.record import Recorded
+from overt.runtime.records import read_record
+from overt.runtime.saved import Saved, SavedView
+from overt.runtime.staging import is_known
+
+__all__ = ["Items", "items_of", "loop_enumerate", "loop_range", "loop_reversed", "loop_zip"]
+
+
+class Items:
+    """Things to iterate over; `rollable` ones can be computed at a symbolic index."""
+
+    rollable = True
+
+    @property
+    def length(self) -> Any:
+        """How many there are; an array where that is not known or differs between lanes."""
+        raise NotImplementedError
+
+    @property
+    def bound(self) -> int | None:
+        """The most there can be, if known."""
+        return known_int(self.length)
+
+    def item(self, i: Any) -> Any:
+        """The item at position `i`."""
+        raise NotImplementedError
+
+    def lanes_at(self, i: Any) -> Any:
+        """The lanes that have an item at position `i`; None means all."""
+        return None
+
+    def __len__(self) -> int:
+        return int(self.length)
+
+    def __iter__(self) -> Iterator[Any]:
+        return (self.item(i) for i in range(len(self)))
+
+
+def known_int(x: Any) -> int | None:
+    """An integer, if Python can have it."""
+    if type(x) is int:
+        return x
+    while type(x) in (Dual, Recorded):
+        x = x.primal
+    return int(x) if is_known(x) else None
+
+
+class RangeItems(Items):
+    """`range` with bounds that may be arrays."""
+
+    def __init__(self, start: Any, stop: Any, step: Any):
+        self.start, self.stop, self.step = start, stop, step
+
+    @property
+    def length(self) -> Any:
+        from overt.runtime import numpy as np
+
+        known = [known_int(x) for x in (self.start, self.stop, self.step)]
+        if None not in known:
+            return len(range(*known))  # type: ignore[arg-type]
+        start, stop, step = self.start, self.stop, self.step
+        span = stop - start if isinstance(step, int) and step > 0 else (stop - start) * np.sign(step)
+        size = step if isinstance(step, int) and step > 0 else np.abs(step)
+        count = span if isinstance(size, int) and size == 1 else -((-span) // size)
+        return np.maximum(count, 0)
+
+    def item(self, i: Any) -> Any:
+        step = i if isinstance(self.step, int) and self.step == 1 else i * self.step
+        return step if isinstance(self.start, int) and self.start == 0 else self.start + step
+
+    def __iter__(self) -> Iterator[Any]:
+        return iter(range(*map(operator.index, (self.start, self.stop, self.step))))
+
+
+class RowItems(Items):
+    """The rows of an array."""
+
+    def __init__(self, array: Any):
+        if not array.shape:
+            raise TypeError("iteration over a 0-d array")
+        self.array = array
+
+    @property
+    def length(self) -> int:
+        return self.array.shape[0]
+
+    def item(self, i: Any) -> Any:
+        return self.array[i] if isinstance(i, int) else read_record(self.array, i, axis=0)
+
+    def __iter__(self) -> Iterator[Any]:
+        return iter(self.array)
+
+
+class SavedItems(Items):
+    """The records of a loop, in one direction."""
+
+    def __init__(self, view: SavedView):
+        self.saved, self.backwards = view.saved, view.backwards
+        self.view = view
+
+    @property
+    def length(self) -> Any:
+        return self.saved.steps
+
+    @property
+    def bound(self) -> int:
+        return self.saved.bound
+
+    def _position(self, i: Any) -> Any:
+        return self.saved.steps - 1 - i if self.backwards else i
+
+    def item(self, i: Any) -> Any:
+        return self.saved.record(self._position(i))
+
+    def lanes_at(self, i: Any) -> Any:
+        return self.saved.lanes_at(self._position(i))
+
+    @property
+    def rollable(self) -> bool:  # type: ignore[override]
+        return not isinstance(self.saved.store, list)
+
+    def __iter__(self) -> Iterator[Any]:
+        return iter(self.view)
+
+
+class PythonItems(Items):
+    """Any Python iterable: loops over it are unrolled."""
+
+    rollable = False
+
+    def __init__(self, iterable: Iterable[Any]):
+        self.iterable = iterable
+
+    @property
+    def length(self) -> int:
+        return len(self._list())
+
+    def _list(self) -> list[Any]:
+        if not isinstance(self.iterable, (list, tuple)):
+            self.iterable = list(self.iterable)
+        return self.iterable  # type: ignore[return-value]
+
+    def item(self, i: Any) -> Any:
+        return self._list()[i]
+
+    def __iter__(self) -> Iterator[Any]:
+        return iter(self.iterable)
+
+
+class ZipItems(Items):
+    """Several things in parallel, as long as the shortest."""
+
+    def __init__(self, parts: list[Items], strict: bool = False):
+        self.parts, self.strict = parts, strict
+        self.rollable = all(part.rollable for part in parts)
+
+    @property
+    def length(self) -> Any:
+        from overt.runtime import numpy as np
+
+        lengths = [part.length for part in self.parts]
+        if not all(isinstance(n, int) for n in lengths):
+            shortest = lengths[0]
+            for n in lengths[1:]:
+                shortest = shortest if n is shortest else np.minimum(shortest, n)
+            return shortest
+        if self.strict and len(set(lengths)) > 1:
+            raise ValueError(f"zip() arguments have different lengths: {lengths}")
+        return min(lengths, default=0)
+
+    @property
+    def bound(self) -> int | None:
+        bounds = [part.bound for part in self.parts]
+        return min((n for n in bounds if n is not None), default=None)
+
+    def item(self, i: Any) -> Any:
+        return tuple(part.item(i) for part in self.parts)
+
+    def lanes_at(self, i: Any) -> Any:
+        mask = None
+        for part in self.parts:
+            found = part.lanes_at(i)
+            if found is not None:
+                mask = found if mask is None else mask & found
+        return mask
+
+    def __iter__(self) -> Iterator[Any]:
+        return zip(*self.parts, strict=self.strict)
+
+
+class EnumeratedItems(Items):
+    """Things with their number."""
+
+    def __init__(self, inner: Items, start: Any):
+        self.inner, self.start = inner, start
+        self.rollable = inner.rollable
+
+    @property
+    def length(self) -> Any:
+        return self.inner.length
+
+    @property
+    def bound(self) -> int | None:
+        return self.inner.bound
+
+    def item(self, i: Any) -> Any:
+        number = i if isinstance(self.start, int) and self.start == 0 else self.start + i
+        return number, self.inner.item(i)
+
+    def lanes_at(self, i: Any) -> Any:
+        return self.inner.lanes_at(i)
+
+    def __iter__(self) -> Iterator[Any]:
+        return ((self.start + i, item) for i, item in enumerate(self.inner))
+
+
+class PartItems(Items):
+    """Things backwards, or from some position on."""
+
+    def __init__(self, inner: Items, backwards: bool = False, start: int = 0):
+        self.inner, self.backwards, self.start = inner, backwards, start
+        self.rollable = inner.rollable
+
+    @property
+    def length(self) -> Any:
+        return self.inner.length - self.start
+
+    @property
+    def bound(self) -> int | None:
+        return None if self.inner.bound is None else self.inner.bound - self.start
+
+    def _position(self, i: Any) -> Any:
+        return self.inner.length - 1 - i if self.backwards else i + self.start
+
+    def item(self, i: Any) -> Any:
+        return self.inner.item(self._position(i))
+
+    def lanes_at(self, i: Any) -> Any:
+        return self.inner.lanes_at(self._position(i))
+
+
+def items_of(iterable: Any) -> Items:
+    """What a loop iterates over, by position where that is possible."""
+    if isinstance(iterable, Items):
+        return iterable
+    if isinstance(iterable, range):
+        return RangeItems(iterable.start, iterable.stop, iterable.step)
+    if isinstance(iterable, (Array, numpy.ndarray)):
+        return RowItems(iterable)
+    if isinstance(iterable, Saved):
+        return SavedItems(SavedView(iterable))
+    if isinstance(iterable, SavedView):
+        return SavedItems(iterable)
+    return PythonItems(iterable)
+
+
+def loop_range(*bounds: Any) -> Any:
+    """`range(start, stop, step)` whose bounds may be arrays.
+
+    >>> list(loop_range(3))
+    [0, 1, 2]
+    """
+    if all(type(x) is int for x in bounds):
+        return range(*bounds)
+    if not 1 <= len(bounds) <= 3:
+        raise TypeError(f"range expected 1 to 3 arguments, got {len(bounds)}")
+    for x in bounds:
+        _check_integer(x)
+    if len(bounds) == 1:
+        return RangeItems(0, bounds[0], 1)
+    start, stop, *rest = bounds
+    step = rest[0] if rest else 1
+    if known_int(step) == 0:
+        raise ValueError("range() arg 3 must not be zero")
+    return RangeItems(start, stop, step)
+
+
+def _check_integer(x: Any) -> None:
+    if isinstance(x, (Array, numpy.ndarray)):
+        if x.dtype.kind not in "iub" or x.shape:
+            raise TypeError(f"range() needs integers, got an array of {x.dtype}{list(x.shape)}")
+    else:
+        operator.index(x)
+
+
+def loop_zip(*iterables: Any, strict: bool = False) -> Items:
+    """`zip` of things that a staged loop can index.
+
+    >>> list(loop_zip(range(2), "ab"))
+    [(0, 'a'), (1, 'b')]
+    """
+    return ZipItems([items_of(x) for x in iterables], strict)
+
+
+def loop_enumerate(iterable: Any, start: Any = 0) -> Items:
+    """`enumerate` of something that a staged loop can index.
+
+    >>> list(loop_enumerate("ab", start=1))
+    [(1, 'a'), (2, 'b')]
+    """
+    return EnumeratedItems(items_of(iterable), start)
+
+
+def loop_reversed(iterable: Any) -> Any:
+    """`reversed` of something that a staged loop can index.
+
+    >>> list(loop_reversed(range(3)))
+    [2, 1, 0]
+    """
+    if isinstance(iterable, (Saved, SavedView)):
+        return iterable.reversed()
+    if isinstance(iterable, (Items, range, Array, numpy.ndarray)):
+        return PartItems(items_of(iterable), backwards=True)
+    return reversed(iterable)
+
+
+def has_lanes_length(items: Items) -> bool:
+    """Whether lanes have different numbers of items."""
+    return items.rollable and isinstance(items.length, Lanes)

@@ -1,0 +1,72 @@
+"""Taking one container apart: registered tree nodes, plain dataclasses and partials alike."""
+
+from __future__ import annotations
+
+import dataclasses
+import functools
+from collections.abc import Callable
+from typing import Any, NamedTuple
+
+import numpy
+
+from overt.backend.pytrees import GetAttrKey
+from overt.runtime.tree_registry import LENIENT
+from overt.runtime.undefined import Undefined
+
+__all__ = ["NUMBERS", "Parts", "is_array", "parts_of"]
+
+NUMBERS = (bool, int, float, complex)
+
+
+def is_array(x: Any) -> bool:
+    """Whether a value is a number or an array of any kind."""
+    if isinstance(x, (*NUMBERS, numpy.ndarray, numpy.generic)):
+        return True
+    return type(x) is not Undefined and hasattr(x, "shape") and hasattr(x, "dtype")
+
+
+class Parts(NamedTuple):
+    """A container: what it is, its parts with their keys, and how to build one like it."""
+
+    kind: Any  # equal for containers that hold the same parts in the same places
+    keys: list[Any]
+    values: list[Any]
+    rebuild: Callable[[list[Any]], Any]
+
+
+def parts_of(x: Any) -> Parts | None:
+    """The parts of a container; None for a leaf, None among them.
+
+    >>> parts_of({"b": 1, "a": 2}).values
+    [2, 1]
+    """
+    kind = type(x)
+    if x is None or kind in NUMBERS or kind is Undefined or kind is str or is_array(x):
+        return None
+    if kind is functools.partial:
+        values = [x.args, x.keywords]
+        keys = [GetAttrKey("args"), GetAttrKey("keywords")]
+        return Parts(
+            (kind, x.func), keys, values, lambda new: functools.partial(x.func, *new[0], **new[1])
+        )
+    if LENIENT.is_node(kind) or isinstance(x, tuple):
+        pairs, definition = LENIENT.flatten_with_path(x, lambda _, part: part is not x)
+        keys = [path[0] for path, _ in pairs]
+        return Parts((kind, definition), keys, [v for _, v in pairs], definition.unflatten)
+    if dataclasses.is_dataclass(x) and not isinstance(x, type):
+        names = [field.name for field in dataclasses.fields(x) if hasattr(x, field.name)]
+        values = [getattr(x, name) for name in names]
+        return Parts(
+            (kind, tuple(names)),
+            [GetAttrKey(name) for name in names],
+            values,
+            functools.partial(_dataclass_of, kind, names),
+        )
+    return None
+
+
+def _dataclass_of(kind: type, names: list[str], values: list[Any]) -> Any:
+    made = object.__new__(kind)
+    for name, value in zip(names, values, strict=True):
+        object.__setattr__(made, name, value)
+    return made

@@ -1,0 +1,205 @@
+"""Reverse mode at run time, for functions that have no derivative rule: record, then go back.
+
+Source transformation differentiates the user's functions; this serves what they call.  Operations
+on `Recorded` values are noted on a tape with their operands; the pullback reads it backwards and
+applies the rules, which are ordinary code, so it can be differentiated again.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any, NamedTuple
+
+from overt.runtime.array import Array
+from overt.runtime.aval import aval_of
+from overt.runtime.derivatives import add, is_inexact, materialize
+from overt.runtime.interop import as_array
+from overt.runtime.levels import new_level
+from overt.runtime.primitive import Composite, Primitive, Rule
+from overt.runtime.rules import has_rule, operand_cotangents
+from overt.runtime.tree import tree_flatten
+
+__all__ = ["Recorded", "vjp_call"]
+
+
+# What Python may ask of a value under differentiation: the answers have no derivative.
+DISCRETE = ("bool()", "int()", "an index")
+
+
+class Entry(NamedTuple):
+    """One recorded call: where its results and operands are on the tape, and its pullback."""
+
+    results: list[int | None]
+    operands: list[int | None]
+    pullback: Callable[[list[Any]], Sequence[Any]]
+
+
+class Tape:
+    """The calls of one level, in order."""
+
+    __slots__ = ("level", "entries", "count")
+
+    def __init__(self, level: int):
+        self.level = level
+        self.entries: list[Entry] = []
+        self.count = 0
+
+    def variable(self, primal: Any) -> Recorded:
+        """A new value on this tape."""
+        self.count += 1
+        return Recorded(primal, self, self.count - 1)
+
+    def record(self, results: Sequence[Any], operands: Sequence[Any], pullback: Callable) -> list:
+        """Note a call; its results as recorded values (integers as they are)."""
+        wrapped = [self.variable(out) if is_inexact(out) else out for out in results]
+        places = [out.index if self.owns(out) else None for out in wrapped]
+        if any(place is not None for place in places):
+            indexes = [x.index if self.owns(x) else None for x in operands]
+            self.entries.append(Entry(places, indexes, pullback))
+        return wrapped
+
+    def owns(self, x: Any) -> bool:
+        """Whether a value was recorded here."""
+        return type(x) is Recorded and x.tape is self
+
+    def primal(self, x: Any) -> Any:
+        """The value below this level."""
+        return x.primal if type(x) is Recorded and x.tape is self else x
+
+    def pull(self, bars: dict[int, Any]) -> dict[int, Any]:
+        """Cotangents of all variables from those of the results; `bars` is used up."""
+        for entry in reversed(self.entries):
+            gs = [None if i is None else bars.pop(i, None) for i in entry.results]
+            if all(g is None for g in gs):
+                continue
+            for i, bar in zip(entry.operands, entry.pullback(gs), strict=True):
+                if i is not None and bar is not None:
+                    bars[i] = add(bars.get(i), bar)
+        return bars
+
+
+class Recorded(Array):
+    """A value whose use is noted on a tape."""
+
+    __slots__ = ("primal", "tape", "index", "level", "aval")
+
+    def __init__(self, primal: Any, tape: Tape, index: int):
+        self.primal = primal
+        self.tape = tape
+        self.index = index
+        self.level = tape.level
+        self.aval = aval_of(primal)
+
+    def handle(self, primitive: Primitive, operands: Sequence[Any], params: dict) -> Any:
+        """Apply a primitive to the primals and note it."""
+        return _recorded_call(self.tape, primitive.rule, primitive, operands, params)
+
+    def handle_composite(self, function: Composite, operands: Sequence[Any], static: dict) -> Any:
+        """Note a composite with a rule as one call; of others the body's calls are noted."""
+        if not has_rule(function.rule):
+            return NotImplemented
+        fn = _positional(function)
+        return _recorded_call(self.tape, function.rule, fn, operands, static)
+
+    def concrete(self, purpose: str) -> Any:
+        if purpose in DISCRETE:
+            return as_array(self.primal).concrete(purpose)
+        raise TypeError(
+            f"{purpose} of a value that is being differentiated ({self.aval}) would lose its "
+            "derivative; apply stop_gradient first"
+        )
+
+    def __repr__(self) -> str:
+        return f"Recorded({self.primal!r}, level {self.level})"
+
+
+def _positional(function: Composite) -> Callable:
+    names = function.arrays
+
+    def call(*operands: Any, **static: Any) -> Any:
+        return function(**dict(zip(names, operands, strict=True)), **static)
+
+    return call
+
+
+def _recorded_call(
+    tape: Tape, rule: Rule, fn: Callable, operands: Sequence[Any], params: dict
+) -> Any:
+    leaves, definition = tree_flatten(tuple(operands))
+    primals = definition.unflatten(map(tape.primal, leaves))
+    out = fn(*primals, **params)
+    if rule.zero:
+        return out
+    many = isinstance(out, (tuple, list))
+    wanted = [any(map(tape.owns, tree_flatten(x)[0])) for x in operands]
+
+    def pullback(gs: list[Any]) -> list[Any]:
+        g = tuple(map(materialize, gs, out)) if many else gs[0]
+        bars = operand_cotangents(rule, fn, g, out, primals, params, wanted)
+        return definition_leaves(definition, bars, operands)
+
+    results = tape.record(list(out) if many else [out], leaves, pullback)
+    return type(out)(results) if type(out) in (tuple, list) else results[0]
+
+
+def definition_leaves(definition: Any, bars: list[Any], operands: Sequence[Any]) -> list[Any]:
+    """The cotangents of all leaves of the operands, in order; a None stands for a whole operand."""
+    leaves: list[Any] = []
+    for bar, child in zip(bars, definition.children(), strict=True):
+        if bar is None:
+            leaves += [None] * child.num_leaves
+        else:
+            leaves += child.flatten_up_to(bar)
+    return leaves
+
+
+def vjp_call(fn: Callable, *primals: Any, has_aux: bool = False) -> Any:
+    """Run `fn(*primals)`; its result, and the function from its cotangent to those of `primals`.
+
+    Arguments and result are trees.  Cotangents come back with zeros for floats and None for
+    integers.  With `has_aux`, `fn` returns (result, aux) and so does this, with the pullback between.
+
+    >>> from overt.runtime import numpy as np
+    >>> out, pullback = vjp_call(lambda x: np.sin(x) * x, np.array(0.0))
+    >>> float(pullback(1.0)[0])
+    0.0
+    """
+    leaves, definition = tree_flatten(primals)
+    with new_level() as level:
+        tape = Tape(level)
+        inputs = [tape.variable(x) if is_inexact(x) else x for x in leaves]
+        out = fn(*definition.unflatten(inputs))
+    aux = None
+    if has_aux:
+        out, aux = out
+        aux = _without_tape(tape, aux)
+    results, out_definition = tree_flatten(out)
+
+    def pullback(out_bar: Any) -> tuple[Any, ...]:
+        bars: dict[int, Any] = {}
+        for result, bar in zip(results, out_definition.flatten_up_to(out_bar), strict=True):
+            if tape.owns(result) and bar is not None:
+                bars[result.index] = add(bars.get(result.index), _fit_cotangent(bar, result))
+        bars = tape.pull(bars)
+        input_bars = [bars.get(x.index) if tape.owns(x) else None for x in inputs]
+        return tuple(
+            definition.unflatten(
+                materialize(bar, leaf) for bar, leaf in zip(input_bars, leaves, strict=True)
+            )
+        )
+
+    primal_out = out_definition.unflatten(map(tape.primal, results))
+    return (primal_out, pullback, aux) if has_aux else (primal_out, pullback)
+
+
+def _fit_cotangent(bar: Any, result: Recorded) -> Any:
+    if (shape := getattr(bar, "shape", ())) != result.shape:
+        raise ValueError(
+            f"the cotangent has shape {shape}, but the result it belongs to has {result.shape}"
+        )
+    return bar
+
+
+def _without_tape(tape: Tape, tree: Any) -> Any:
+    leaves, definition = tree_flatten(tree)
+    return definition.unflatten(map(tape.primal, leaves))
