@@ -108,9 +108,11 @@ class Builder:
     def __init__(self, names: Names, text: Text) -> None:
         self.names, self.text = names, text
         self.env: dict[str, str] = {}
+        self.ahead: dict[str, str] = {}  # nested functions defined further down in a block
         self.out: list[core.Stmt] = []
         self.origin = NOWHERE
-        self.captured: dict[str, tuple[set[str], ast.AST]] = {}
+        self.enclosing: set[str] = set()  # local names of the functions around this one
+        self.local: set[str] = set()
 
     # --- functions
 
@@ -125,8 +127,9 @@ class Builder:
         self.outer = outer
         shown = [self.expr(d) if d is not None else None for d in defaults]
         shown_keywords = [self.expr(d) if d is not None else None for d in a.kw_defaults]
-        for gone in scope.assigned:
+        for gone in scope.assigned | scope.outer:
             self.env.pop(gone, None)
+        self.enclosing -= scope.outer
         self.local = scope.assigned | {p.arg for p, _ in kinds}
         params = []
 
@@ -172,11 +175,8 @@ class Builder:
 
     def nested(self, node: ast.FunctionDef | ast.Lambda) -> core.Function:
         inner = Builder(self.names, self.text)
-        function = inner.function(node, self.env)
-        for n in ast.walk(node):
-            if isinstance(n, ast.Name) and n.id in self.env:
-                self.captured.setdefault(n.id, (set(), node))
-        return function
+        inner.enclosing = self.enclosing | (self.local - self.cells)
+        return inner.function(node, self.env)
 
     # --- names
 
@@ -212,6 +212,9 @@ class Builder:
     # --- statements
 
     def block(self, body: Sequence[ast.stmt]) -> None:
+        for s in body:  # nested functions may call one another
+            if isinstance(s, ast.FunctionDef) and s.name not in self.cells:
+                self.ahead[s.name] = self.env[s.name] = self.names.fresh(s.name)
         for s in body:
             kind = NOT_SUPPORTED.get(type(s))
             if kind:
@@ -504,7 +507,7 @@ class Builder:
 
     def define(self, name: str, node: ast.FunctionDef | ast.Lambda) -> str:
         origin = self.origin
-        held = self.bind(name)
+        held = self.ahead.pop(name, None) or self.bind(name)
         function = self.nested(node)
         self.emit(core.Define(held, core.replace(function, name=name), origin))
         return held
@@ -668,7 +671,7 @@ class Expressions(ast.NodeTransformer):
         if node.id in self.hidden or node.id in b.cells:
             return ast.copy_location(ast.Name(node.id, ast.Load()), node)
         held = b.env.get(node.id)
-        if held is None and node.id in b.local:
+        if held is None and (node.id in b.local or node.id in b.enclosing):
             raise Refusal(
                 f"the variable {node.id!r} is read before it is set",
                 "Give it a value first, on every path.",

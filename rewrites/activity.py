@@ -1,0 +1,223 @@
+"""Activity: which names carry a derivative, that is, depend smoothly on the chosen parameters."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Callable
+
+from overt.rewrites import core
+from overt.rewrites.core import Assign, Do, For, If, While, With, is_local
+from overt.rewrites.refusal import Refusal
+from overt.rewrites.rules import DISCRETE, STATIC_ATTRIBUTES, Resolver
+from overt.runtime.primitive import rule_of
+
+ZIPS = (zip, enumerate, reversed)
+
+
+class Activity:
+    """The active names of one function, found by a fixpoint over its loops."""
+
+    def __init__(self, params: set[str], resolver: Resolver) -> None:
+        self.names = set(params)
+        self.resolver = resolver
+
+    def block(self, block: core.Block) -> None:
+        for s in block:
+            self.statement(s)
+
+    def statement(self, s: core.Stmt) -> None:
+        if isinstance(s, Assign):
+            self.bind(s.target, s.value)
+        elif isinstance(s, If):
+            self.block(s.then)
+            self.block(s.orelse)
+            for m in s.merges:
+                if self.expr(m.then) or self.expr(m.orelse):
+                    self.names.add(m.name)
+        elif isinstance(s, For | While):
+            self.loop(s)
+        elif isinstance(s, With):
+            for item in s.items:
+                if item.optional_vars is not None and self.expr(item.context_expr):
+                    self.names |= core.reads(item.optional_vars)
+            self.block(s.body)
+        elif isinstance(s, Do):
+            self.effect(s)
+
+    def loop(self, s: For | While) -> None:
+        while True:
+            before = len(self.names)
+            for c in s.carries:
+                if c.name in self.names or self.expr(c.init) or self.expr(c.next):
+                    self.names |= {c.name, c.out}
+            if isinstance(s, For):
+                for target, leaf in iterated(s.target, s.items, self.resolver):
+                    if self.expr(leaf):
+                        self.names |= set(core.pattern_names(target))
+            self.block(s.body)
+            if len(self.names) == before:
+                return
+
+    def bind(self, target: core.Pattern, value: ast.expr) -> None:
+        if isinstance(value, ast.Tuple | ast.List) and plain_tuple(target, value):
+            for t, v in zip(target, value.elts, strict=True):
+                self.bind(t, v)
+            return
+        if not self.expr(value):
+            return
+        for n in core.pattern_names(target):
+            if not is_local(n):
+                raise Refusal(
+                    f"a value that is being differentiated is stored in {n!r}, outside the function",
+                    "Return it instead (`has_aux=True` passes on what is not differentiated).",
+                    value,
+                )
+            self.names.add(n)
+
+    def effect(self, s: Do) -> None:
+        node = s.node
+        if isinstance(node, ast.Assign):
+            if self.expr(node.value):
+                raise Refusal(
+                    "a value that is being differentiated is stored in an object",
+                    "Return it, or build the object from it in one expression.",
+                    ast.Pass(lineno=s.origin.line),
+                )
+        elif isinstance(node, ast.Expr):
+            f = getattr(node.value, "func", None)
+            changes = isinstance(f, ast.Attribute) and f.attr in (
+                "append", "extend", "update", "add", "insert", "setdefault",
+            )  # fmt: skip
+            if changes and any(self.expr(a) for a in node.value.args):  # type: ignore[attr-defined]
+                raise Refusal(
+                    "a value that is being differentiated is put into a container of another function",
+                    "Return it instead.",
+                    ast.Pass(lineno=s.origin.line),
+                )
+        elif not isinstance(node, ast.Assert | ast.Raise | ast.Global | ast.Nonlocal | ast.Import):
+            bound = {
+                n.id for n in ast.walk(node) if isinstance(n, ast.Name) and not isinstance(n.ctx, ast.Load)
+            }
+            if bound and core.reads(node) & self.names:
+                raise Refusal(
+                    f"`{type(node).__name__.lower()}` around values that are being differentiated "
+                    "cannot be rewritten",
+                    "Move what is differentiated out of it.",
+                    ast.Pass(lineno=s.origin.line),
+                )
+
+    # --- expressions
+
+    def expr(self, node: ast.AST | None) -> bool:
+        """Whether the value of an expression carries a derivative."""
+        if node is None or isinstance(node, ast.Constant):
+            return False
+        method: Callable[..., bool] | None = getattr(self, f"of_{type(node).__name__}", None)
+        if method is not None:
+            return method(node)
+        return any(self.expr(child) for child in ast.iter_child_nodes(node))
+
+    def of_Name(self, node: ast.Name) -> bool:
+        return node.id in self.names
+
+    def of_Compare(self, node: ast.Compare) -> bool:
+        return False
+
+    def of_JoinedStr(self, node: ast.JoinedStr) -> bool:
+        return False
+
+    def of_UnaryOp(self, node: ast.UnaryOp) -> bool:
+        return not isinstance(node.op, ast.Not) and self.expr(node.operand)
+
+    def of_BinOp(self, node: ast.BinOp) -> bool:
+        bits = ast.BitAnd | ast.BitOr | ast.BitXor | ast.LShift | ast.RShift | ast.FloorDiv
+        return not isinstance(node.op, bits) and (self.expr(node.left) or self.expr(node.right))
+
+    def of_IfExp(self, node: ast.IfExp) -> bool:
+        return self.expr(node.body) or self.expr(node.orelse)
+
+    def of_Attribute(self, node: ast.Attribute) -> bool:
+        return node.attr not in STATIC_ATTRIBUTES and self.expr(node.value)
+
+    def of_Subscript(self, node: ast.Subscript) -> bool:
+        return self.expr(node.value)
+
+    def of_Call(self, node: ast.Call) -> bool:
+        fn = self.resolver.object(node.func)
+        if fn is not None:
+            try:
+                if fn in DISCRETE:
+                    return False
+            except TypeError:
+                pass
+            rule = rule_of(fn)
+            if rule is not None and rule.zero:
+                return False
+            if fn is getattr(getattr(fn, "__self__", None), "stop_gradient", None):
+                return False
+        elif isinstance(node.func, ast.Attribute) and node.func.attr in (
+            "argmax", "argmin", "any", "all", "argsort", "item", "tolist", "keys", "index", "count",
+        ):  # fmt: skip
+            if node.func.attr in ("item", "tolist") and self.expr(node.func.value):
+                raise Refusal(
+                    f"`.{node.func.attr}()` takes a value out of the derivative",
+                    "Leave it out, or wrap the value in `stop_gradient` to say that this is meant.",
+                    node,
+                )
+            return False
+        arguments = [*node.args, *(k.value for k in node.keywords)]
+        return self.expr(node.func) or any(self.expr(a) for a in arguments)
+
+    def of_Lambda(self, node: ast.Lambda) -> bool:
+        return bool(core.reads(node) & self.names)
+
+    def comprehension(self, node: ast.AST) -> bool:
+        inner = Activity(set(self.names), self.resolver)
+        for g in node.generators:  # type: ignore[attr-defined]
+            for target, leaf in iterated(pattern_of(g.target), g.iter, self.resolver):
+                if inner.expr(leaf):
+                    inner.names |= set(core.pattern_names(target))
+        parts = [node.key, node.value] if isinstance(node, ast.DictComp) else [node.elt]  # type: ignore
+        return any(inner.expr(p) for p in parts)
+
+    of_ListComp = of_SetComp = of_GeneratorExp = of_DictComp = comprehension
+
+
+def plain_tuple(target: core.Pattern, value: ast.Tuple | ast.List) -> bool:
+    """Whether `target = value` pairs names and values one to one."""
+    return (
+        not isinstance(target, str)
+        and len(target) == len(value.elts)
+        and not any(t == "*" or (isinstance(t, tuple) and t[:1] == ("*",)) for t in target)
+        and not any(isinstance(v, ast.Starred) for v in value.elts)
+    )
+
+
+def pattern_of(target: ast.expr) -> core.Pattern:
+    if isinstance(target, ast.Name):
+        return target.id
+    if isinstance(target, ast.Tuple | ast.List):
+        return tuple(pattern_of(t) for t in target.elts)
+    if isinstance(target, ast.Starred):
+        return ("*", pattern_of(target.value))
+    raise Refusal("this loop target is not supported", node=target)
+
+
+def iterated(
+    target: core.Pattern, items: ast.expr, resolver: Resolver
+) -> list[tuple[core.Pattern, ast.expr]]:
+    """What each part of a loop's target runs over: `i, (x, y) in enumerate(zip(xs, ys))` gives xs and ys."""
+    fn = resolver.object(items.func) if isinstance(items, ast.Call) else None
+    if fn in ZIPS and isinstance(items, ast.Call):
+        if fn is reversed:
+            return iterated(target, items.args[0], resolver)
+        if isinstance(target, tuple) and "*" not in target[:1]:
+            if fn is enumerate and len(target) == 2:
+                return iterated(target[1], items.args[0], resolver)
+            if fn is zip and len(target) == len(items.args):
+                return [
+                    pair
+                    for t, part in zip(target, items.args, strict=True)
+                    for pair in iterated(t, part, resolver)
+                ]
+    return [(target, items)]

@@ -1,0 +1,419 @@
+"""Flatten: active expressions become one operation a statement, so that each has one derivative rule.
+
+    c = f * c + i * np.tanh(g)   ->   product = f * c;  tanh_g = np.tanh(g);  ...;  c = product + product_1
+
+What is not active stays as the user wrote it.
+"""
+
+from __future__ import annotations
+
+import ast
+from dataclasses import replace
+
+from overt.rewrites import core
+from overt.rewrites.activity import Activity, iterated, pattern_of, plain_tuple
+from overt.rewrites.core import Assign, Block, Do, For, Function, If, Merge, Names, Stmt, While, With
+from overt.rewrites.refusal import Refusal
+from overt.rewrites.rules import Resolver
+
+STEMS = {
+    ast.Add: "total",
+    ast.Sub: "difference",
+    ast.Mult: "product",
+    ast.Div: "ratio",
+    ast.Pow: "power",
+    ast.MatMult: "product",
+    ast.Mod: "remainder",
+}
+
+
+def flatten(
+    function: Function, active: set[str], resolver: Resolver, names: Names
+) -> tuple[Function, Activity]:
+    """The function with its active expressions flattened, and its active names."""
+    activity = Activity(active, resolver)
+    activity.block(function.body)
+    work = Flatten(activity, resolver, names)
+    body = work.block(function.body)
+    work.out, work.origin = [], function.result_origin
+    result = work.result(function.result)
+    return replace(function, body=(*body, *work.out), result=result), activity
+
+
+class Flatten:
+    def __init__(self, activity: Activity, resolver: Resolver, names: Names) -> None:
+        self.activity, self.resolver, self.names = activity, resolver, names
+        self.out: list[Stmt] = []
+        self.origin = core.NOWHERE
+
+    def active(self, node: ast.AST | None) -> bool:
+        return self.activity.expr(node)
+
+    # --- statements
+
+    def block(self, block: Block) -> Block:
+        outer, self.out = self.out, []
+        for s in block:
+            self.statement(s)
+        done, self.out = tuple(self.out), outer
+        return done
+
+    def emit(self, s: Stmt) -> None:
+        self.out.append(s)
+
+    def statement(self, s: Stmt) -> None:
+        self.origin = s.origin
+        if isinstance(s, Assign):
+            self.assign(s)
+        elif isinstance(s, If):
+            test = self.test(s.test)
+            then, orelse = self.block(s.then), self.block(s.orelse)
+            self.emit(replace(s, test=test, then=then, orelse=orelse))
+        elif isinstance(s, For):
+            items = s.items
+            if self.active(items):
+                items = self.iterable(s.target, items)
+            self.emit(replace(s, items=items, body=self.block(s.body)))
+        elif isinstance(s, While):
+            self.emit(replace(s, body=self.block(s.body)))
+        elif isinstance(s, With):
+            self.emit(replace(s, body=self.block(s.body)))
+        else:
+            self.emit(s)
+
+    def test(self, test: ast.expr) -> ast.expr:
+        """The test of a branch, by name: the reverse sweep asks it again."""
+        if isinstance(test, ast.Name | ast.Constant):
+            return test
+        held = self.names.fresh(test_stem(test))
+        self.emit(Assign(held, test, core.NOWHERE))
+        return core.name(held)
+
+    def assign(self, s: Assign) -> None:
+        if not self.active(s.value):
+            self.emit(s)
+            return
+        if isinstance(s.value, ast.Tuple | ast.List) and plain_tuple(s.target, s.value):
+            if all(isinstance(t, str) for t in s.target):
+                flat = [self.flat(v) if self.active(v) else v for v in s.value.elts]
+                self.emit(Assign(s.target, core.tuple_of(flat), s.origin))
+                return
+            for t, v in zip(s.target, s.value.elts, strict=True):
+                self.assign(Assign(t, v, s.origin))
+            return
+        if isinstance(s.target, str):
+            self.emit(Assign(s.target, self.flat(s.value), s.origin))
+            return
+        self.unpack(s.target, self.atom(s.value), s.origin)
+
+    def unpack(self, target: tuple, value: ast.expr, origin: core.Origin) -> None:  # type: ignore[type-arg]
+        starred = [i for i, t in enumerate(target) if isinstance(t, tuple) and t[:1] == ("*",)]
+        if not starred and all(isinstance(t, str) for t in target):
+            self.emit(Assign(target, value, origin))
+            return
+        held: list[str] = [t if isinstance(t, str) else self.names.fresh("part") for t in target]
+        if not starred:
+            self.activity.names |= set(held)
+            self.emit(Assign(tuple(held), value, origin))
+        else:
+            parts = self.names.fresh("parts")
+            self.new(parts, core.call(core.name("list"), value))
+            count, star = len(target), starred[0]
+            for i, t in enumerate(target):
+                if i == star:
+                    stop = core.constant(i + 1 - count) if i + 1 < count else None
+                    index: ast.expr = ast.Slice(core.constant(i) if i else None, stop)
+                    held[i] = t[1]
+                else:
+                    index = core.constant(i if i < star else i - count)
+                self.new(held[i], ast.Subscript(core.name(parts), index, ast.Load()))
+        for t, h in zip(target, held, strict=True):
+            if isinstance(t, tuple) and t[:1] != ("*",):
+                self.unpack(t, core.name(h), origin)
+
+    def new(self, name: str, value: ast.expr) -> None:
+        s = Assign(name, value, self.origin if self.origin.line else core.NOWHERE)
+        s = replace(s, origin=replace(s.origin, comment="", above=()))
+        self.activity.statement(s)
+        self.emit(s)
+
+    # --- expressions
+
+    def result(self, node: ast.expr) -> ast.expr:
+        """A returned value: names in the containers that the user wrote."""
+        if isinstance(node, ast.Tuple | ast.List):
+            return type(node)([self.result(e) for e in node.elts], ast.Load())
+        if isinstance(node, ast.Dict) and None not in node.keys:
+            return ast.Dict(node.keys, [self.result(v) for v in node.values])
+        return self.atom(node)
+
+    def atom(self, node: ast.expr) -> ast.expr:
+        """The expression as a name or a constant, or as it is where that is cheap and not active."""
+        if isinstance(node, ast.Name | ast.Constant):
+            return node
+        if isinstance(node, ast.Starred):
+            return ast.Starred(self.atom(node.value), ast.Load())
+        if not self.active(node):
+            if is_cheap(node):
+                return node
+            held = self.names.fresh(stem_of(node))
+            self.emit(Assign(held, node, core.NOWHERE))
+            return core.name(held)
+        flat = self.flat(node)
+        if isinstance(flat, ast.Name):
+            return flat
+        held = self.names.fresh(stem_of(node))
+        self.activity.names.add(held)
+        self.emit(Assign(held, flat, core.NOWHERE))
+        return core.name(held)
+
+    def flat(self, node: ast.expr) -> ast.expr:
+        """The expression as one operation on atoms."""
+        method = getattr(self, f"flat_{type(node).__name__}", None)
+        if method is None:
+            raise Refusal(
+                f"an expression of kind {type(node).__name__} cannot be differentiated",
+                "Write it in simpler steps.",
+                node,
+            )
+        return method(node)
+
+    def flat_Name(self, node: ast.Name) -> ast.expr:
+        return node
+
+    flat_Constant = flat_Name
+
+    def flat_UnaryOp(self, node: ast.UnaryOp) -> ast.expr:
+        return ast.UnaryOp(node.op, self.atom(node.operand))
+
+    def flat_BinOp(self, node: ast.BinOp) -> ast.expr:
+        left = self.atom(node.left)
+        return ast.BinOp(left, node.op, self.atom(node.right))
+
+    def flat_Attribute(self, node: ast.Attribute) -> ast.expr:
+        return ast.Attribute(self.atom(node.value), node.attr, ast.Load())
+
+    def flat_Subscript(self, node: ast.Subscript) -> ast.expr:
+        value = self.atom(node.value)
+        return ast.Subscript(value, self.index(node.slice), ast.Load())
+
+    def index(self, node: ast.expr) -> ast.expr:
+        if isinstance(node, ast.Tuple):
+            return core.tuple_of([self.index(e) for e in node.elts])
+        if isinstance(node, ast.Slice):
+            return node
+        return self.atom(node) if not self.active(node) else node
+
+    def flat_Call(self, node: ast.Call) -> ast.expr:
+        f: ast.expr = node.func
+        if isinstance(f, ast.Attribute) and self.active(f.value):
+            f = ast.Attribute(self.atom(f.value), f.attr, ast.Load())
+        elif self.active(f):
+            f = self.atom(f)
+        elif not isinstance(f, ast.Name | ast.Attribute):
+            f = self.atom(f)
+        args = []
+        for a in node.args:
+            if isinstance(a, ast.Tuple | ast.List) and not any(isinstance(e, ast.Starred) for e in a.elts):
+                args.append(type(a)([self.atom(e) for e in a.elts], ast.Load()))
+            elif isinstance(a, ast.Subscript) and isinstance(a.value, ast.Name) and a.value.id == "@at":
+                args.append(a)
+            else:
+                args.append(self.atom(a))
+        keywords = [ast.keyword(k.arg, self.atom(k.value)) for k in node.keywords]
+        return ast.copy_location(ast.Call(f, args, keywords), node)
+
+    def elements(self, node: ast.Tuple | ast.List) -> ast.expr:
+        if any(isinstance(e, ast.Starred) for e in node.elts):
+            return self.joined(node)
+        return type(node)([self.atom(e) for e in node.elts], ast.Load())
+
+    flat_Tuple = flat_List = elements
+
+    def joined(self, node: ast.Tuple | ast.List) -> ast.expr:
+        """`[*a, b]` is `list(a) + [b]`."""
+        kind = "list" if isinstance(node, ast.List) else "tuple"
+        total: ast.expr | None = None
+        run: list[ast.expr] = []
+        pieces: list[ast.expr] = []
+        for e in node.elts:
+            if isinstance(e, ast.Starred):
+                if run:
+                    pieces.append(type(node)(run, ast.Load()))
+                    run = []
+                pieces.append(core.call(core.name(kind), e.value))
+            else:
+                run.append(e)
+        if run:
+            pieces.append(type(node)(run, ast.Load()))
+        for piece in pieces:
+            total = piece if total is None else core.call(core.name("@joined"), total, piece)
+        assert total is not None
+        return self.flat(total)
+
+    def flat_Dict(self, node: ast.Dict) -> ast.expr:
+        if None in node.keys:
+            return self.merged(node)
+        return ast.Dict(node.keys, [self.atom(v) for v in node.values])
+
+    def merged(self, node: ast.Dict) -> ast.expr:
+        """`{**a, "k": v}` is a copy of a with items set."""
+        total: ast.expr | None = None
+        for k, v in zip(node.keys, node.values, strict=True):
+            if k is None:
+                total = v if total is None else core.call(core.name("@merged"), total, v)
+            else:
+                total = core.call(core.name("@set_item"), total or ast.Dict([], []), k, v)
+        assert total is not None
+        return self.flat(total)
+
+    def flat_IfExp(self, node: ast.IfExp) -> ast.expr:
+        test = self.test(node.test)
+        outer, self.out = self.out, []
+        then = self.atom(node.body)
+        first, self.out = tuple(self.out), []
+        orelse = self.atom(node.orelse)
+        second, self.out = tuple(self.out), outer
+        held = self.names.fresh("value")
+        self.activity.names.add(held)
+        self.emit(If(test, first, second, (Merge(held, then, orelse),), core.NOWHERE))
+        return core.name(held)
+
+    def flat_BoolOp(self, node: ast.BoolOp) -> ast.expr:
+        first = self.atom(node.values[0])
+        if len(node.values) == 1:
+            return first
+        rest = ast.BoolOp(node.op, node.values[1:]) if len(node.values) > 2 else node.values[1]
+        if isinstance(node.op, ast.And):
+            return self.flat_IfExp(ast.IfExp(first, rest, first))
+        return self.flat_IfExp(ast.IfExp(first, first, rest))
+
+    def comprehension(self, node: ast.ListComp | ast.GeneratorExp | ast.DictComp) -> ast.expr:
+        empty: ast.expr = ast.Dict([], []) if isinstance(node, ast.DictComp) else ast.List([], ast.Load())
+        stem = "mapping" if isinstance(node, ast.DictComp) else "items"
+        out, block = self.generator(node, list(node.generators), empty, stem, {})
+        for s in block:
+            self.activity.statement(s)
+            self.statement(s)
+        return core.name(out)
+
+    flat_ListComp = flat_GeneratorExp = flat_DictComp = comprehension
+
+    def generator(
+        self,
+        node: ast.ListComp | ast.GeneratorExp | ast.DictComp,
+        generators: list[ast.comprehension],
+        start: ast.expr,
+        stem: str,
+        table: dict[str, ast.expr],
+    ) -> tuple[str, Block]:
+        """A comprehension as a loop that appends."""
+        if not generators:
+            new = self.names.fresh(stem)
+            if isinstance(node, ast.DictComp):
+                key, value = core.substitute(node.key, table), core.substitute(node.value, table)
+                grown = core.call(core.name("@set_item"), start, key, value)
+            else:
+                grown = core.call(core.name("@appended"), start, core.substitute(node.elt, table))
+            return new, (Assign(new, grown, core.NOWHERE),)
+        g, rest = generators[0], generators[1:]
+        items = core.substitute(g.iter, table)
+        table = dict(table)
+
+        def rename(n: str) -> str:
+            fresh = self.names.fresh(n)
+            table[n] = core.name(fresh)
+            return fresh
+
+        target = core.map_pattern(rename, pattern_of(g.target))
+        inside, after = self.names.fresh(stem), self.names.fresh(stem)
+        last, body = self.generator(node, rest, core.name(inside), stem, table)
+        for condition in reversed(g.ifs):
+            merged = self.names.fresh(stem)
+            test = core.substitute(condition, table)
+            merge = Merge(merged, core.name(last), core.name(inside))
+            body, last = (If(test, body, (), (merge,), core.NOWHERE),), merged
+        carry = core.Carry(inside, start, core.name(last), after)
+        origin = replace(self.origin, comment="", above=())
+        return after, (For(target, items, (carry,), body, None, origin),)
+
+    def iterable(self, target: core.Pattern, items: ast.expr) -> ast.expr:
+        """The loop's iterable with each active part of it by name."""
+        if isinstance(items, ast.Call) and iterated(target, items, self.resolver) != [(target, items)]:
+            args = [self.iterable_part(a) for a in items.args]
+            return ast.Call(items.func, args, items.keywords)
+        return self.iterable_part(items)
+
+    def iterable_part(self, items: ast.expr) -> ast.expr:
+        fn = self.resolver.object(items.func) if isinstance(items, ast.Call) else None
+        if isinstance(items, ast.Call) and fn in (zip, enumerate, reversed):
+            return ast.Call(items.func, [self.iterable_part(a) for a in items.args], items.keywords)
+        return self.atom(items) if self.active(items) else items
+
+
+def is_cheap(node: ast.expr) -> bool:
+    """Whether evaluating an expression again costs next to nothing and reads well."""
+    if isinstance(node, ast.Name | ast.Constant):
+        return True
+    if isinstance(node, ast.Attribute):
+        return is_cheap(node.value)
+    if isinstance(node, ast.UnaryOp):
+        return is_cheap(node.operand)
+    if isinstance(node, ast.BinOp):
+        return is_cheap(node.left) and is_cheap(node.right) and depth(node) <= 2
+    if isinstance(node, ast.Subscript):
+        return is_cheap(node.value) and not any(isinstance(n, ast.Call) for n in ast.walk(node.slice))
+    if isinstance(node, ast.Tuple | ast.List):
+        return all(is_cheap(e) for e in node.elts)
+    return False
+
+
+def depth(node: ast.AST) -> int:
+    inner = [depth(c) for c in ast.iter_child_nodes(node)]
+    return isinstance(node, ast.BinOp) + max(inner, default=0)
+
+
+def stem_of(node: ast.expr) -> str:
+    """A telling name for the value of an expression."""
+    if isinstance(node, ast.BinOp):
+        if isinstance(node.op, ast.Pow) and isinstance(node.left, ast.Name):
+            if isinstance(node.right, ast.Constant) and node.right.value == 2:
+                return f"{core.base(node.left.id)}_squared"
+        return STEMS.get(type(node.op), "value")
+    if isinstance(node, ast.UnaryOp) and isinstance(node.operand, ast.Name):
+        return f"minus_{core.base(node.operand.id)}"
+    if isinstance(node, ast.Call):
+        f = node.func
+        word = f.attr if isinstance(f, ast.Attribute) else getattr(f, "id", "value").lstrip("@")
+        word = core.base(word)
+        named = [core.base(a.id) for a in node.args if isinstance(a, ast.Name)]
+        if len(node.args) == 1 and named and len(named[0]) <= 8:
+            return f"{word}_{named[0]}"
+        return f"{word}_value"
+    if isinstance(node, ast.Subscript):
+        root, index = node.value, node.slice
+        if isinstance(root, ast.Name):
+            if isinstance(index, ast.Constant) and str(index.value).isidentifier():
+                return str(index.value)
+            if isinstance(index, ast.Constant) and isinstance(index.value, int) and index.value >= 0:
+                return f"{core.base(root.id)}_{index.value}"
+            return f"{core.base(root.id)}_part"
+    if isinstance(node, ast.Attribute):
+        holder = core.base(node.value.id) if isinstance(node.value, ast.Name) else ""
+        return f"{holder}_{node.attr}" if node.attr == "T" and holder else node.attr
+    return "value"
+
+
+def test_stem(node: ast.expr) -> str:
+    """A name for a condition."""
+    if isinstance(node, ast.Compare) and len(node.ops) == 1:
+        words = {ast.Lt: "below", ast.LtE: "below", ast.Gt: "above", ast.GtE: "above", ast.Eq: "equal"}
+        left = node.left
+        while isinstance(left, ast.Call) and left.args:
+            left = left.args[0]
+        word = words.get(type(node.ops[0]))
+        if isinstance(left, ast.Name) and word:
+            return f"{core.base(left.id)}_{word}"
+        if word:
+            return word
+    return "holds"

@@ -1,0 +1,188 @@
+"""Hoist: nested functions become functions of the module, what they captured becomes their first parameters.
+
+    def f(a, x):                          def scale(a, x, v):
+        def scale(v):                         return a * v + x
+            return a * v + x       ->
+        return scale(x), twice(scale)     def f(a, x):
+                                              return scale(a, x, x), twice(partial(scale, a, x))
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Sequence
+from dataclasses import replace
+
+from overt.rewrites import core
+from overt.rewrites.core import Define, Function, Param, Source, reads
+from overt.rewrites.refusal import Refusal
+
+PARTIAL = "from functools import partial"
+
+
+def hoist(source: Source) -> Source:
+    """Every function of the source without nested ones."""
+    taken = {f.name for f in source.functions} | {
+        n for f in source.functions for n in core.globals_of(f)
+    }
+    done: list[Function] = []
+    uses_partial = False
+    for f in source.functions:
+        work = Hoist(taken)
+        hoisted = work.function(f)
+        done += [*work.done, hoisted]
+        uses_partial = uses_partial or work.uses_partial
+    imports = source.imports | ({PARTIAL} if uses_partial else frozenset())
+    return replace(source, functions=tuple(done), imports=imports)
+
+
+class Hoist:
+    def __init__(self, taken: set[str]) -> None:
+        self.taken = taken
+        self.done: list[Function] = []
+        self.uses_partial = False
+
+    def function(self, f: Function) -> Function:
+        defines = [s for s in core.walk(f.body) if isinstance(s, Define)]
+        if not defines:
+            return f
+        if f.cells & {n for d in defines for n in d.function.cells}:
+            shared = sorted(f.cells & {n for d in defines for n in d.function.cells})
+            raise Refusal(
+                f"the nested functions share the variable {shared[0]!r} by `nonlocal`",
+                "Return the new value from the function instead.",
+                ast.Pass(lineno=f.origin.line),
+            )
+        self.check_rebinding(f, defines)
+        captured = {d.name: core.free_of_function(d.function) for d in defines}
+        while True:
+            wider = {
+                n: seen | {m for other in seen & set(captured) for m in captured[other]}
+                for n, seen in captured.items()
+            }
+            if wider == captured:
+                break
+            captured = wider
+        names = {d.name: self.new_name(core.base(d.name)) for d in defines}
+        values = {n: sorted(seen - set(captured)) for n, seen in captured.items()}
+        rewrite = Uses(names, values)
+        for d in defines:
+            params = tuple(Param(v) for v in values[d.name])
+            inner = core.map_function(d.function, rewrite.visit)
+            inner = replace(inner, name=names[d.name], params=params + inner.params, is_lambda=False)
+            self.done.append(self.function(inner))
+        body = core.map_exprs(without_defines(f.body), rewrite.visit)
+        result = rewrite.visit(f.result)
+        self.uses_partial = self.uses_partial or rewrite.uses_partial
+        return replace(f, body=body, result=result)
+
+    def new_name(self, stem: str) -> str:
+        name, number = stem, 2
+        while name in self.taken:
+            name, number = f"{stem}_{number}", number + 1
+        self.taken.add(name)
+        return name
+
+    def check_rebinding(self, f: Function, defines: Sequence[Define]) -> None:
+        """A nested function sees later values of what it captured; refuse where that would matter."""
+        order = list(core.walk(f.body))
+        for d in defines:
+            start = order.index(d)
+            seen = {core.base(n) for n in core.free_of_function(d.function)} - {core.base(d.name)}
+            changed_at = None
+            for position, s in enumerate(order[start + 1 :], start + 1):
+                if changed_at is not None and d.name in own_reads(s):
+                    name = sorted(seen & changed_at)[0]
+                    raise Refusal(
+                        f"the variable {name!r} changes after the nested function "
+                        f"{core.base(d.name)!r} captured it",
+                        "Pass it to the function as an argument.",
+                        ast.Pass(lineno=d.origin.line),
+                    )
+                now = {core.base(n) for n in own_targets(s)}
+                if now & seen:
+                    changed_at = now
+            if changed_at is not None and d.name in reads(f.result):
+                raise Refusal(
+                    f"the variable {sorted(seen & changed_at)[0]!r} changes after the nested function "
+                    f"{core.base(d.name)!r} captured it",
+                    "Pass it to the function as an argument.",
+                    ast.Pass(lineno=d.origin.line),
+                )
+
+
+def own_reads(s: core.Stmt) -> set[str]:
+    found: set[str] = set()
+
+    def visit(node):  # type: ignore[no-untyped-def]
+        found.update(reads(node))
+        return node
+
+    core.map_stmt(s, visit)
+    return found
+
+
+def own_targets(s: core.Stmt) -> set[str]:
+    if isinstance(s, core.Assign):
+        return set(core.pattern_names(s.target))
+    if isinstance(s, core.If):
+        return {m.name for m in s.merges}
+    if isinstance(s, core.For | core.While):
+        return {c.out for c in s.carries}
+    return set()
+
+
+def without_defines(block: core.Block) -> core.Block:
+    kept: list[core.Stmt] = []
+    for s in block:
+        if isinstance(s, Define):
+            continue
+        if isinstance(s, core.If):
+            s = replace(s, then=without_defines(s.then), orelse=without_defines(s.orelse))
+        elif isinstance(s, core.For | core.While | core.With):
+            s = replace(s, body=without_defines(s.body))
+        kept.append(s)
+    return tuple(kept)
+
+
+class Uses(ast.NodeTransformer):
+    """Uses of hoisted functions, with what they captured passed along."""
+
+    def __init__(self, names: dict[str, str], values: dict[str, list[str]]) -> None:
+        self.names, self.values = names, values
+        self.uses_partial = False
+
+    def visit(self, node: ast.AST) -> ast.AST:
+        if not reads(node) & set(self.names):
+            return node
+        return super().visit(node)
+
+    def generic_visit(self, node: ast.AST) -> ast.AST:
+        fields = {}
+        for key, value in ast.iter_fields(node):
+            if isinstance(value, list):
+                value = [self.visit(v) if isinstance(v, ast.AST) else v for v in value]
+            elif isinstance(value, ast.AST):
+                value = self.visit(value)
+            fields[key] = value
+        return ast.copy_location(type(node)(**fields), node)
+
+    def captured(self, name: str) -> list[ast.expr]:
+        return [core.name(v) for v in self.values[name]]
+
+    def visit_Call(self, node: ast.Call) -> ast.AST:
+        f = node.func
+        if isinstance(f, ast.Name) and f.id in self.names:
+            args = self.captured(f.id) + [self.visit(a) for a in node.args]
+            keywords = [ast.keyword(k.arg, self.visit(k.value)) for k in node.keywords]
+            return ast.copy_location(ast.Call(core.name(self.names[f.id]), args, keywords), node)
+        return self.generic_visit(node)
+
+    def visit_Name(self, node: ast.Name) -> ast.AST:
+        if node.id not in self.names:
+            return node
+        name = core.name(self.names[node.id])
+        if not self.values[node.id]:
+            return name
+        self.uses_partial = True
+        return ast.Call(core.name("partial"), [name, *self.captured(node.id)], [])

@@ -1,0 +1,218 @@
+"""Rules: what a call means to the passes, and a rule's own text put into the generated code.
+
+The rule of `np.exp`, `lambda g, out, x: g * out`, is looked up on the live function; its body is read from
+its source file and spliced with the user's names, so the derivative of `y = np.exp(x)` reads `y_bar * y`.
+"""
+
+from __future__ import annotations
+
+import ast
+import functools
+import inspect
+import linecache
+import types
+from collections.abc import Callable, Mapping
+from typing import Any
+
+import overt.runtime
+import overt.runtime.numpy as ours
+from overt.rewrites import core
+from overt.runtime.primitive import Rule, counterpart, rule_of
+
+OPERATORS = {
+    ast.Add: "add",
+    ast.Sub: "subtract",
+    ast.Mult: "multiply",
+    ast.Div: "divide",
+    ast.Pow: "power",
+    ast.MatMult: "matmul",
+    ast.FloorDiv: "floor_divide",
+    ast.Mod: "remainder",
+    ast.USub: "negative",
+    ast.UAdd: "positive",
+}
+
+# Attributes that say something about a value without depending on it smoothly.
+STATIC_ATTRIBUTES = frozenset(
+    "shape ndim size dtype itemsize nbytes weak_type sharding __name__ __class__".split()
+)
+ARRAY_ATTRIBUTES = {"T": "transpose", "real": "real", "imag": "imag", "mT": "matrix_transpose"}
+
+# Methods of arrays, each the function of the same name.
+ARRAY_METHODS = frozenset(
+    "sum mean prod max min std var reshape transpose ravel dot cumsum cumprod squeeze swapaxes "
+    "repeat take trace diagonal clip conj conjugate argmax argmin any all argsort sort round".split()
+)
+
+# Builtins whose value does not depend smoothly on what they are given.
+DISCRETE = frozenset(
+    f
+    for f in (
+        len, range, int, bool, str, isinstance, issubclass, type, id, hash, repr, print, callable,
+        hasattr, any, all, format, slice, round, chr, ord, bin, hex,
+    )
+)  # fmt: skip
+
+
+class Resolver:
+    """Finds the live object that a callee expression names, where the text alone says it."""
+
+    def __init__(self, namespace: Mapping[str, Any]) -> None:
+        self.namespace = namespace
+
+    def object(self, node: ast.expr) -> Any:
+        """The object, or None if it is only known when the code runs."""
+        if isinstance(node, ast.Name):
+            if core.is_local(node.id):
+                return None
+            if node.id == "@np":
+                return ours
+            if node.id.startswith("@"):
+                return getattr(overt.runtime, node.id[1:], None)
+            try:
+                return self.namespace[node.id]
+            except KeyError:
+                return None
+        if isinstance(node, ast.Attribute):
+            holder = self.object(node.value)
+            if isinstance(holder, types.ModuleType | type):
+                return getattr(holder, node.attr, None)
+        return None
+
+
+def our_function(fn: Any) -> Any:
+    """Overt's function for one of NumPy, `math` or the builtins; the function itself if it has a rule."""
+    if isinstance(getattr(fn, "rule", None), Rule):
+        return fn
+    try:
+        return counterpart(fn)
+    except TypeError:
+        return None
+
+
+class Application:
+    """A call of a function with a rule: its array operands and its static parameters by name."""
+
+    def __init__(self, rule: Rule, operands: list[ast.expr], static: dict[str, ast.expr]) -> None:
+        self.rule, self.operands, self.static = rule, operands, static
+
+    def derivative(self, position: int, g: ast.expr, out: ast.expr) -> ast.expr | None:
+        """The text of the cotangent of one operand; None if it is zero."""
+        vjp = self.rule.vjp
+        if vjp is None or (isinstance(vjp, tuple) and vjp[position] is None):
+            return None
+        return spliced(vjp[position], [g, out, *self.operands], self.static)
+
+    def tangent(self, dots: ast.expr, out: ast.expr) -> ast.expr:
+        return spliced(self.rule.jvp, [dots, out, *self.operands], self.static)
+
+
+def applied(fn: Any, args: list[ast.expr], keywords: list[ast.keyword]) -> Application | None:
+    """Bind a call to the parameters of a function that has a rule; None if it has none."""
+    rule = rule_of(fn)
+    if rule is None or not rule.differentiable:
+        return None
+    if any(isinstance(a, ast.Starred) for a in args) or any(k.arg is None for k in keywords):
+        return None
+    if callable(rule.vjp):
+        return None
+    target = our_function(fn)
+    signature = getattr(target, "__signature__", None)
+    given = {k.arg: k.value for k in keywords}
+    if signature is None:
+        if len(args) != len(rule.arrays):
+            return None
+        return Application(rule, list(args), {k: v for k, v in given.items() if k})
+    try:
+        bound = signature.bind(*args, **given)
+    except TypeError:
+        return None
+    names = dict(bound.arguments)
+    parameters = signature.parameters.values()
+    if any(p.kind in (p.VAR_POSITIONAL, p.VAR_KEYWORD) and p.name in names for p in parameters):
+        return None
+    static: dict[str, ast.expr] = {}
+    for p in parameters:
+        if p.name in rule.arrays:
+            names.setdefault(p.name, literal(p.default))
+        elif p.name in names:
+            static[p.name] = names[p.name]
+        elif p.default is not p.empty:
+            static[p.name] = literal(p.default)
+    return Application(rule, [names[n] for n in rule.arrays], static)
+
+
+def literal(value: Any) -> ast.expr:
+    if isinstance(value, tuple):
+        return core.tuple_of([literal(v) for v in value])
+    if callable(value):
+        return core.name(getattr(value, "__name__", "None"))
+    return core.constant(value)
+
+
+# --- splicing
+
+
+def spliced(rule: Callable[..., Any], positional: list[ast.expr], static: dict[str, ast.expr]) -> ast.expr:
+    """The body of a rule with its parameters replaced by expressions."""
+    params, body, globals_ = rule_text(rule)
+    table = dict(zip(params.positional, positional, strict=False))
+    if params.star is not None:
+        table[params.star] = core.tuple_of(positional[len(params.positional) :])
+    for name, default in params.keywords.items():
+        value = static.get(name, default)
+        if value is None:
+            raise KeyError(f"a rule wants the parameter {name!r}")
+        table[name] = value
+    for name in core.reads(body):
+        if name not in table:
+            table[name] = core.name(f"@{name}" if name in globals_ else name)
+    return core.substitute(body, table)
+
+
+class Parameters:
+    def __init__(self, a: ast.arguments) -> None:
+        self.positional = [p.arg for p in [*a.posonlyargs, *a.args]]
+        self.star = a.vararg.arg if a.vararg else None
+        self.keywords = {p.arg: d for p, d in zip(a.kwonlyargs, a.kw_defaults, strict=True)}
+
+
+@functools.lru_cache(maxsize=None)
+def rule_text(rule: Callable[..., Any]) -> tuple[Parameters, ast.expr, Mapping[str, Any]]:
+    """Parameters and body of a rule: a lambda or a function of one `return`."""
+    code = rule.__code__
+    for node in rule_nodes(code.co_filename):
+        if node.lineno != code.co_firstlineno and not isinstance(node, ast.FunctionDef):
+            continue
+        if isinstance(node, ast.Lambda) and code.co_name == "<lambda>" and is_code(node, code):
+            return Parameters(node.args), node.body, rule.__globals__
+        if isinstance(node, ast.FunctionDef) and node.name == code.co_name:
+            break
+    names = [p.name for p in inspect.signature(rule).parameters.values()]
+    call = ast.Call(
+        core.name(f"@{code.co_name}"),
+        [core.name(n) for n in names[: code.co_argcount]],
+        [ast.keyword(n, core.name(n)) for n in names[code.co_argcount :]],
+    )
+    a = ast.arguments(
+        [], [ast.arg(n) for n in names[: code.co_argcount]], None,
+        [ast.arg(n) for n in names[code.co_argcount :]], [None] * (len(names) - code.co_argcount), None, [],
+    )  # fmt: skip
+    return Parameters(a), call, rule.__globals__
+
+
+@functools.lru_cache(maxsize=None)
+def rule_nodes(file: str) -> list[ast.Lambda | ast.FunctionDef]:
+    tree = ast.parse("".join(linecache.getlines(file)))
+    return [n for n in ast.walk(tree) if isinstance(n, ast.Lambda | ast.FunctionDef)]
+
+
+def is_code(node: ast.Lambda, code: types.CodeType) -> bool:
+    """Whether a lambda in the right line is the compiled one, by where its body stands."""
+    spans = [p for p in code.co_positions() if p[0] is not None and p[2] is not None]
+    inside = [p for p in spans if (p[0], p[2]) >= (node.body.lineno, node.body.col_offset)]
+    end = (node.body.end_lineno, node.body.end_col_offset)
+    return bool(inside) and all((p[1], p[3]) <= end for p in inside) and (
+        (node.body.lineno, node.body.col_offset) == min((p[0], p[2]) for p in inside)
+        or len(inside) == len(spans)
+    )
