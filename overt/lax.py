@@ -1,4 +1,4 @@
 """The vocabulary below NumPy's: strict elementwise functions, explicit axes, control flow."""
 
-from overt.runtime.lax import *  # noqa: F403
+from overt.runtime.lax import *
 from overt.runtime.lax import __all__ as __all__

@@ -22,7 +22,7 @@ ACTIVATIONS = {
     "elu_2": lambda x, nn=nn: nn.elu(x, 2.0),
     "celu_2": lambda x, nn=nn: nn.celu(x, 2.0),
     "leaky_relu_2": lambda x, nn=nn: nn.leaky_relu(x, 0.2),
-    "log1mexp": lambda x, nn=nn: nn.log1mexp(x + 4.5),
+    "log1mexp_shifted": lambda x, nn=nn: nn.log1mexp(x + 4.5),
     "softmax_where": lambda x, nn=nn: nn.softmax(x, where=onp.arange(10) % 3 > 0),
 }  # fmt: skip
 

@@ -118,8 +118,8 @@ def _cumlogsumexp(x: Any, axis: int) -> Any:
 
 cumsum = _cumulative("cumsum", lambda x, axis: np.cumsum(x, axis, np.result_type(x)))
 cumprod = _cumulative("cumprod", lambda x, axis: np.cumprod(x, axis, np.result_type(x)))
-cummax = _cumulative("cummax", lambda x, axis: np.maximum_accumulate(x, axis))
-cummin = _cumulative("cummin", lambda x, axis: np.minimum_accumulate(x, axis))
+cummax = _cumulative("cummax", lambda x, axis: np.cummax(x, axis))
+cummin = _cumulative("cummin", lambda x, axis: np.cummin(x, axis))
 cumlogsumexp = _cumulative("cumlogsumexp", _cumlogsumexp)
 
 

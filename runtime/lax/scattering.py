@@ -105,7 +105,7 @@ def gather(
     Source: https://openxla.org/xla/operation_semantics#gather
     """
     operand, indices, d = np.asarray(operand), np.asarray(start_indices), dimension_numbers
-    mode = _mode(mode)
+    mode = "clip" if mode is None else _mode(mode)
     batching = list(zip(d.operand_batching_dims, d.start_indices_batching_dims, strict=True))
     places, inside = _places(
         operand.shape, indices, slice_sizes, sorted(d.offset_dims), d.collapsed_slice_dims,

@@ -6,8 +6,6 @@ import math
 from collections.abc import Callable, Iterator
 from typing import Any
 
-import numpy
-
 import overt.runtime.numpy as np
 from overt.runtime import dtypes
 from overt.runtime.primitive import Composite
