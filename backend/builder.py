@@ -37,7 +37,8 @@ def int64(value: int) -> ir.Attribute:
     key = ("i64", int(value))
     found = _attributes.get(key)
     if found is None:
-        found = _attributes[key] = ir.IntegerAttr.get(ir.IntegerType.get_signless(64, CONTEXT), value)
+        type_ = ir.IntegerType.get_signless(64, CONTEXT)
+        found = _attributes[key] = ir.IntegerAttr.get(type_, value)
     return found
 
 
@@ -124,6 +125,8 @@ class Builder:
     def constant(self, value: Any, dtype: Any = None) -> Value:
         """The numbers of an array or scalar, part of the program."""
         array = np.asarray(value, dtype)
+        if array.dtype.name.endswith(("int2", "int4")):  # MLIR packs them; convert instead
+            return self.convert(self.constant(array.astype(np.int8)), array.dtype)
         return self.op(
             "stablehlo.constant", [], [(array.shape, array.dtype)], {"value": dense(array)}
         )
@@ -131,6 +134,8 @@ class Builder:
     def full(self, shape: Shape, scalar: Any, dtype: Any) -> Value:
         """An array that holds one number everywhere."""
         dtype = np.dtype(dtype)
+        if dtype.name.endswith(("int2", "int4")):
+            return self.convert(self.full(shape, scalar, np.int8), dtype)
         key = (tuple(shape), dtype, type(scalar), scalar if scalar else repr(scalar))
         found = _attributes.get(key)
         if found is None:
@@ -569,7 +574,7 @@ class Builder:
         input_batching_dims: Sequence[int] = (), scatter_indices_batching_dims: Sequence[int] = (),
         indices_are_sorted: bool = False, unique_indices: bool = False,
     ) -> Value:  # fmt: skip
-        """StableHLO's scatter; `update` combines old and new (None: replace); out of range drops."""
+        """StableHLO's scatter; `update` combines old and new (None: new); out of range drops."""
         numbers = hlo.ScatterDimensionNumbers.get(
             list(update_window_dims), list(inserted_window_dims), list(input_batching_dims),
             list(scatter_indices_batching_dims), list(scattered_dims_to_operand_dims),

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import contextlib
+import ctypes
 import importlib.util
 import os
 import pathlib
@@ -37,7 +39,7 @@ def plugin_path(platform: str) -> pathlib.Path | None:
 
 
 def wanted_platforms() -> tuple[str, ...]:
-    """Platforms to try, best first; OVERT_PLATFORMS (or JAX_PLATFORMS) restricts and orders them."""
+    """Platforms to try, best first; OVERT_PLATFORMS or JAX_PLATFORMS restricts and orders them."""
     named = os.environ.get("OVERT_PLATFORMS") or os.environ.get("JAX_PLATFORMS")
     if named:
         return tuple(_ALIASES.get(p.strip(), p.strip()) for p in named.split(",") if p.strip())
@@ -55,28 +57,59 @@ def _make_client(platform: str) -> Any:
     if platform == "cpu":
         count = cpu_device_count()
         return xla_client.make_cpu_client(**({"num_devices": count} if count else {}))
+    if platform not in PLUGINS:
+        raise RuntimeError(f"unknown platform {platform!r}; known: cpu, {', '.join(PLUGINS)}")
     path = plugin_path(platform)
     if path is None:
         raise RuntimeError(f"no plugin for {platform} is installed")
+    options = {}
+    if platform == "cuda":
+        _load_nvidia_libraries()
+        options = xla_client.generate_pjrt_gpu_plugin_options()
+    api = _load_plugin(platform, path)
+    made = xla_client.make_c_api_client(platform, options)
+    if platform == "cuda":
+        from overt.backend.custom_calls import register_cuda
+
+        register_cuda(api)
+    return made
+
+
+def _load_plugin(platform: str, path: pathlib.Path) -> Any:
+    """The plugin's C interface; None where jax has loaded it already in this process."""
     from jaxlib import _jax
 
+    api = None
     if not _jax.pjrt_plugin_loaded(platform):
-        _jax.load_pjrt_plugin(platform, str(path), None)
+        api = _jax.load_pjrt_plugin(platform, str(path), None)
     if not _jax.pjrt_plugin_initialized(platform):
         _jax.initialize_pjrt_plugin(platform)
-    options = _cuda_options() if platform == "cuda" else {}
-    return xla_client.make_c_api_client(platform, options)
+    return api
 
 
-def _cuda_options() -> dict[str, Any]:
-    options: dict[str, Any] = {"platform_name": "cuda"}
-    if allocator := os.environ.get("XLA_PYTHON_CLIENT_ALLOCATOR", "").lower():
-        options["allocator"] = allocator
-    if fraction := os.environ.get("XLA_PYTHON_CLIENT_MEM_FRACTION"):
-        options["memory_fraction"] = float(fraction)
-    if preallocate := os.environ.get("XLA_PYTHON_CLIENT_PREALLOCATE"):
-        options["preallocate"] = preallocate.lower() not in ("false", "0")
-    return options
+_NVIDIA = (
+    ("cuda_runtime", "libcudart.so.12"), ("cu13", "libcudart.so.13"),
+    ("cuda_nvrtc", "libnvrtc.so.12"), ("cu13", "libnvrtc.so.13"),
+    ("cublas", "libcublas.so.12"), ("cublas", "libcublasLt.so.12"),
+    ("cu13", "libcublas.so.13"), ("cu13", "libcublasLt.so.13"), ("nccl", "libnccl.so.2"),
+    ("cuda_cupti", "libcupti.so.12"), ("cu13", "libcupti.so.13"),
+    ("cusparse", "libcusparse.so.12"), ("cu13", "libcusparse.so.12"),
+    ("cusolver", "libcusolver.so.11"), ("cu13", "libcusolver.so.12"),
+    ("cufft", "libcufft.so.11"), ("cu13", "libcufft.so.12"),
+    ("nvshmem", "libnvshmem_host.so.3"), ("cudnn", "libcudnn.so.9"),
+)  # fmt: skip
+
+
+def _load_nvidia_libraries() -> None:
+    """Load CUDA's libraries from their Python packages, so that the plugin finds these copies."""
+    for package, library in _NVIDIA:
+        try:
+            spec = importlib.util.find_spec(f"nvidia.{package}")
+        except ModuleNotFoundError:
+            return
+        for root in (spec.submodule_search_locations or ()) if spec else ():
+            with contextlib.suppress(OSError):
+                ctypes.cdll.LoadLibrary(os.path.join(root, "lib", library))
 
 
 def client(platform: str) -> Any:
@@ -87,12 +120,7 @@ def client(platform: str) -> Any:
         with _lock:
             found = _clients.get(platform)
             if found is None:
-                found = _make_client(platform)
-                if platform == "cuda":
-                    from overt.backend.custom_calls import register_cuda
-
-                    register_cuda()
-                _clients[platform] = found
+                found = _clients[platform] = _make_client(platform)
     return found
 
 

@@ -31,32 +31,26 @@ def register_lapack() -> None:
         _done.add("lapack")
 
 
-def register_cuda() -> None:
-    """Make the CUDA plugin's functions known to XLA, those of them that are installed."""
+def register_cuda(api: Any) -> None:
+    """Make the CUDA plugin's functions known to XLA; `api` is None where jax has done so."""
+    from jaxlib import plugin_support, xla_client
+
+    plugin = plugin_support.import_from_plugin("cuda", "cuda_plugin_extension")
+    if plugin is None or api is None:
+        return
     with _lock:
         if "cuda" in _done:
             return
+        for name, value in plugin.ffi_types().items():
+            plugin.register_custom_type(api, name, value)
+        traits = getattr(xla_client, "CustomCallTargetTraits", None)
+        rest = (traits.DEFAULT,) if traits is not None else ()
+        entries = [(name, value, 1) for name, value in plugin.ffi_handlers().items()]
         for name in ("gpu_solver", "gpu_linalg", "gpu_prng", "gpu_sparse"):
-            module = importlib.import_module(f"jaxlib.{name}")
-            _register(module.registrations()["CUDA"], "CUDA")
-        _register_python_callback()
+            entries += importlib.import_module(f"jaxlib.{name}").registrations()["CUDA"]
+        for name, capsule, version in entries:
+            plugin.register_custom_call_target(api, name, capsule, "CUDA", version, *rest)
         _done.add("cuda")
-
-
-def _register_python_callback() -> None:
-    """The plugin's handler for host callbacks; the names of its functions vary by version."""
-    from jaxlib import plugin_support
-
-    plugin = plugin_support.import_from_plugin("cuda", "cuda_plugin_extension")
-    if plugin is None:
-        return
-    from overt.backend import client
-
-    capi = client.plugin_api("cuda")
-    for name, handler in plugin.ffi_handlers().items():
-        plugin.register_custom_call_target(capi, name, handler, 1, "CUDA")
-    for name, (type_id, type_info) in plugin.ffi_types().items():
-        plugin.register_custom_type(capi, name, {"type_id": type_id, "type_info": type_info})
 
 
 def ensure(target: str) -> None:

@@ -111,10 +111,11 @@ class Executable:
         return self.run(buffers).consume_with_handlers(self.handlers)
 
 
-def compile_options(settings: dict[str, Any] | None = None) -> Any:
+def compile_options(device: Any, settings: dict[str, Any] | None = None) -> Any:
     """XLA's options for one device; `settings` are XLA debug options by name."""
     options = xla_client.CompileOptions()
     options.num_replicas = options.num_partitions = 1
+    options.device_assignment = xla_client.DeviceAssignment.create(np.array([[device.id]]))
     build = options.executable_build_options
     build.num_replicas = build.num_partitions = 1
     if settings:
@@ -131,7 +132,7 @@ def compile_module(
 ) -> Executable:
     """Compile an MLIR module for one device; `out` are the results' avals."""
     device = default_device() if device is None else device
-    options = compile_options(settings)
+    options = compile_options(device, settings)
     devices = _jax.DeviceList((device,))
     loaded = device.client.compile_and_load(
         module, devices, options, *([list(callbacks)] if callbacks else [])
@@ -158,5 +159,3 @@ def adopt(buffer: Any, aval: Any) -> Any:
     """A buffer made by someone else, as one with our aval and placement."""
     device = next(iter(buffer.devices())) if hasattr(buffer, "devices") else default_device()
     return move(buffer, aval, device)
-
-

@@ -53,7 +53,7 @@ def element_type(dtype: np.dtype) -> ir.Type:
         if dtype.kind == "f" and name.startswith("float") and "_" not in name:
             return {16: ir.F16Type, 32: ir.F32Type, 64: ir.F64Type}[8 * dtype.itemsize].get()
         if name.startswith("float"):
-            return getattr(ir, f"Float{name[5:].upper()}Type").get()
+            return getattr(ir, f"Float{name[5:].replace('_', '').upper()}Type").get()
     raise TypeError(f"arrays of dtype {dtype} cannot be part of a compiled program")
 
 
@@ -80,8 +80,7 @@ def _element_dtypes() -> dict[ir.Type, np.dtype]:
         "complex64 complex128"
     )
     small = "bfloat16 int2 int4 uint2 uint4 float8_e3m4 float8_e4m3 float8_e8m0fnu " + (
-        "float8_e4m3b11fnuz float8_e4m3fn float8_e4m3fnuz float8_e5m2 float8_e5m2fnuz"
-        " float4_e2m1fn"
+        "float8_e4m3b11fnuz float8_e4m3fn float8_e4m3fnuz float8_e5m2 float8_e5m2fnuz float4_e2m1fn"
     )
     known = [np.dtype(n) for n in names.split()]
     known += [np.dtype(getattr(ml_dtypes, n)) for n in small.split()]
@@ -110,11 +109,4 @@ def dense(array: np.ndarray) -> ir.Attribute:
     array = np.ascontiguousarray(array).reshape(() if one else shape)
     with CONTEXT, UNKNOWN:
         type_ = element_type(dtype)
-        if dtype == np.bool_:
-            array = np.packbits(array, bitorder="little")
-            if one or shape == ():
-                attribute = ir.IntegerAttr.get(type_, int(array[0] & 1))
-                return ir.DenseElementsAttr.get_splat(tensor(shape, dtype), attribute)
-        elif dtype.name in ("bfloat16", "int2", "int4", "uint2", "uint4") or "_" in dtype.name:
-            array = array.view(f"u{dtype.itemsize}") if dtype.itemsize > 1 else array.view("u1")
         return ir.DenseElementsAttr.get(array, type=type_, shape=shape)

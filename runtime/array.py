@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from overt.runtime import config, dtypes
+from overt.runtime import dtypes
 from overt.runtime.aval import Aval
 from overt.runtime.errors import StagingError
 
@@ -335,16 +335,19 @@ class Array:
         if self.aval.shape == ():
             return format(self._scalar("formatting").item() if spec else str(self), spec)
         if spec:
-            raise TypeError(f"unsupported format string {spec!r} for an array of shape {self.shape}")
+            raise TypeError(f"format {spec!r} is for scalars, not an array of shape {self.shape}")
         return str(self)
 
     def __repr__(self) -> str:
         return f"{type(self).__name__}({self.aval})"
 
 
-_METHODS = """all any argmax argmin argpartition argsort choose clip compress conj conjugate cumprod
-cumsum diagonal dot max mean min nonzero partition prod ptp ravel repeat round searchsorted sort squeeze
-std sum swapaxes take trace var""".split()
+_METHODS = (
+    "all", "any", "argmax", "argmin", "argpartition", "argsort", "choose", "clip", "compress",
+    "conj", "conjugate", "cumprod", "cumsum", "diagonal", "dot", "max", "mean", "min", "nonzero",
+    "partition", "prod", "ptp", "ravel", "repeat", "round", "searchsorted", "sort", "squeeze",
+    "std", "sum", "swapaxes", "take", "trace", "var",
+)  # fmt: skip
 for _name in _METHODS:
     setattr(Array, _name, _method(_name))
 
@@ -499,4 +502,4 @@ def _restored(numbers: np.ndarray, weak: bool) -> DeviceArray:
 
     dtype = dtypes.canonicalize(numbers.dtype)
     aval = Aval(numbers.shape, dtype, weak)
-    return placed(numbers, aval, config.current().default_device)
+    return placed(numbers, aval)

@@ -100,5 +100,5 @@ def aval_of(x: Any) -> Aval:
     if hasattr(x, "shape") and hasattr(x, "dtype"):
         return Aval(tuple(x.shape), dtypes.canonicalize(x.dtype), bool(getattr(x, "weak", False)))
     raise TypeError(
-        f"expected an array or a number, got {type(x).__name__}; convert it with np.array(...) first"
+        f"expected an array or a number, got {type(x).__name__}; convert it with np.array(...)"
     )

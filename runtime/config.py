@@ -137,7 +137,7 @@ def _switch(name: str, doc: str) -> Callable[..., Any]:
 
 
 enable_x64 = _switch("enable_x64", "64-bit dtypes inside a `with` block.")
-disable_jit = _switch("disable_jit", "Run `jit` functions statement by statement in a `with` block.")
+disable_jit = _switch("disable_jit", "Run `jit` functions statement by statement in a block.")
 debug_nans = _switch("debug_nans", "Raise FloatingPointError at the first NaN in a `with` block.")
 debug_infs = _switch("debug_infs", "Raise FloatingPointError at the first infinity in a block.")
 log_compiles = _switch("log_compiles", "Log every compilation inside a `with` block.")

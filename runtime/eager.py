@@ -33,6 +33,8 @@ class Entry:
 def execute(primitive: Primitive, operands: tuple, params: dict) -> Any:
     """The result of a primitive on concrete operands."""
     key: list[Any] = [primitive, settings := _current()]
+    if settings.default_device is not None:
+        return _execute_placed(primitive, operands, params)
     buffers = []
     for x in operands:
         if type(x) is not DeviceArray:

@@ -27,8 +27,8 @@ def host_scalar(x: Any, dtype: np.dtype) -> np.ndarray:
         return np.asarray(x, dtype)
     except OverflowError:
         raise OverflowError(
-            f"Python integer {x} does not fit in {dtype.name}; give it as np.uint32(...) or a float, "
-            "or turn on 64-bit dtypes (overt_enable_x64)"
+            f"Python integer {x} does not fit in {dtype.name}; give it as np.uint32(...) or a "
+            "float, or turn on 64-bit dtypes (overt_enable_x64)"
         ) from None
 
 
@@ -44,7 +44,7 @@ def device_scalar(x: Any) -> DeviceArray:
     if found is None:
         dtype, weak = dtypes.kind_of(x)
         aval = Aval((), dtype, weak)
-        found = placed(host_scalar(x, dtype), aval, settings.default_device)
+        found = placed(host_scalar(x, dtype), aval)
         keep = x != 0 or (kind is not complex and math.copysign(1, x) > 0)
         if keep and x == x:
             if len(_scalars) > 2000:
@@ -56,6 +56,8 @@ def device_scalar(x: Any) -> DeviceArray:
 def placed(array: np.ndarray, aval: Aval, device: Any = None, committed: bool = False) -> Any:
     """An ndarray as an array on `device` (None: the default one)."""
     execute = _execute()
+    if device is None:
+        device = config.current().default_device
     if device is None:
         return DeviceArray(execute.put(array, aval), aval)
     device = as_device(device)
@@ -87,7 +89,7 @@ def as_array(x: Any, dtype: Any = None, weak: bool | None = None) -> Array:
     if not isinstance(x, (np.ndarray, np.generic)):
         x = foreign_to_numpy(x)
     aval = Aval(x.shape, dtypes.canonicalize(x.dtype))
-    return placed(np.asarray(x), aval, config.current().default_device)
+    return placed(np.asarray(x), aval)
 
 
 def foreign_to_numpy(x: Any) -> np.ndarray:
@@ -101,7 +103,7 @@ def foreign_to_numpy(x: Any) -> np.ndarray:
     if hasattr(type(x), "__array_interface__"):
         return np.asarray(x)
     raise TypeError(
-        f"expected an array or a number, got {type(x).__name__}; convert it with np.array(...) first"
+        f"expected an array or a number, got {type(x).__name__}; convert it with np.array(...)"
     )
 
 

@@ -43,7 +43,7 @@ class Rule(NamedTuple):
 
 
 def _array_names(lower: Any, vjp: Any) -> tuple[str, ...]:
-    """Operand names, read from the lowering (b, x, y, *, ...) or from a rule (g, out, x, y, ...)."""
+    """Operand names, read from the lowering (b, x, y) or from a rule (g, out, x, y)."""
     if vjp and callable(source := next((r for r in vjp if r is not None), None)):
         skip = 2
     elif lower.__name__ == "named_lowering":
@@ -138,9 +138,7 @@ class Primitive:
 
     def operand_dtype(self, avals: tuple[Aval, ...]) -> tuple[np.dtype, bool]:
         """(dtype, weak) that an elementwise primitive computes in."""
-        kinds = [
-            (a.dtype, a.weak) for i, a in enumerate(avals) if i not in self.unpromoted
-        ]
+        kinds = [(a.dtype, a.weak) for i, a in enumerate(avals) if i not in self.unpromoted]
         dtype, weak = dtypes.result_kind(*kinds)
         if self.float_only:
             dtype = dtypes.to_inexact(dtype)
@@ -150,10 +148,12 @@ class Primitive:
         dtype, weak = self.operand_dtype(avals)
         if self.result is not None:
             dtype = np.dtype(self.result(dtype) if _is_hook(self.result) else self.result)
-            weak = weak and dtype != bool
+            weak = weak and dtype != np.bool_
         return Aval(broadcast_shapes(*(a.shape for a in avals), name=self.name), dtype, weak)
 
-    def emit(self, b: Any, values: list, avals: tuple, out: tuple, many: bool, params: dict) -> list:
+    def emit(
+        self, b: Any, values: list, avals: tuple, out: tuple, many: bool, params: dict
+    ) -> list:  # fmt: skip
         """Build the operation with builder `b`; the list of its results."""
         if self.elementwise:
             values = self._prepared(b, values, avals, out[0].shape)
@@ -167,7 +167,7 @@ class Primitive:
         ):
             return values
         # Comparing uint32 with int32 has no common dtype in 32 bits: b.compare does it by value.
-        exact = self.result == bool and dtypes.is_integer(dtype) and _mixed_signs(avals)
+        exact = self.result == np.bool_ and dtypes.is_integer(dtype) and _mixed_signs(avals)
         prepared = []
         for i, (v, aval) in enumerate(zip(values, avals, strict=True)):
             to = aval.dtype if exact or i in self.unpromoted else dtype
@@ -287,7 +287,7 @@ def execute(primitive: Primitive, operands: tuple, params: dict) -> Any:
 
 
 class Composite:
-    """A function over primitives; eagerly it runs as one executable, staged its body is recorded."""
+    """A function over primitives: eagerly one executable; staged, its body is recorded."""
 
     def __init__(
         self,
@@ -442,9 +442,10 @@ _OPERATOR = {
     "xor": "bitwise_xor", "invert": "invert", "abs": "abs", "lshift": "left_shift",
     "rshift": "right_shift", "getitem": "getitem",
 }  # fmt: skip
-_SAME_IN_MATH = frozenset(
-    "sin cos tan sinh cosh tanh exp exp2 expm1 log log2 log10 log1p sqrt cbrt hypot".split()
-)
+_SAME_IN_MATH = frozenset((
+    "sin", "cos", "tan", "sinh", "cosh", "tanh", "exp", "exp2", "expm1", "log", "log2", "log10",
+    "log1p", "sqrt", "cbrt", "hypot",
+))  # fmt: skip
 
 
 def counterpart(fn: Any) -> Any | None:

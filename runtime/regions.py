@@ -130,9 +130,7 @@ def _lower_callback(
     if not ordered:
         return b.callback(_checked(fn, result_avals, False), values, out)
     token = b.token if b.token is not None else b.full((), 0, np.int32)
-    made = b.callback(
-        _checked(fn, result_avals, True), [token, *values], [((), np.int32), *out]
-    )
+    made = b.callback(_checked(fn, result_avals, True), [token, *values], [((), np.int32), *out])
     b.token = made[0]
     return made[1:]
 

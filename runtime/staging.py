@@ -81,8 +81,8 @@ class Graph:
         return graph is not None
 
     def __repr__(self) -> str:
-        inputs = ", ".join(map(str, self.source.out))
-        return f"<graph of {len(self.nodes)} nodes, ({inputs}) -> ({', '.join(map(str, self.out))})>"
+        inputs, outputs = (", ".join(map(str, avals)) for avals in (self.source.out, self.out))
+        return f"<graph of {len(self.nodes)} nodes, ({inputs}) -> ({outputs})>"
 
 
 class Symbolic(Array):
@@ -111,7 +111,7 @@ class Symbolic(Array):
             self.numbers(purpose)
         value = evaluate(self)
         if not isinstance(value, DeviceArray):
-            value = interop.placed(value, self.aval, config.current().default_device)
+            value = interop.placed(value, self.aval)
             self.node.values[self.index] = value
         return value
 
@@ -147,7 +147,7 @@ def constant(x: Any) -> Any:
 
 
 def record(
-    primitive: Primitive, operands: Sequence[Any], params: dict, regions: tuple = (), out: Any = None
+    primitive: Any, operands: Sequence[Any], params: dict, regions: tuple = (), out: Any = None
 ) -> Any:
     """Append an operation to the graph of this context; its symbolic result."""
     graph = GRAPH.get()
