@@ -23,3 +23,5 @@ from overt.runtime.numpy.products import *  # noqa: F403
 from overt.runtime.numpy.einsum import *  # noqa: F403
 from overt.runtime.numpy.cumulative import *  # noqa: F403
 from overt.runtime.numpy.sequences import *  # noqa: F403
+from overt.runtime.numpy.calculus import *  # noqa: F403
+from overt.runtime.numpy.statistics import *  # noqa: F403

@@ -76,7 +76,7 @@ divide = true_divide = Primitive(
     elementwise=True,
     lower="divide",
     float_only=True,
-    vjp=(lambda g, out, x, y: over(g, y), lambda g, out, x, y: -over(g * x, y**2)),
+    vjp=(lambda g, out, x, y: over(g, y), lambda g, out, x, y: -times(g, x / y**2)),
     doc="""Quotient, element by element; integers become floats.
 
     >>> print(np.divide(np.array([1, 2]), 2))
@@ -177,11 +177,15 @@ def _lower_floor_divide(b: Any, x: Any, y: Any, *, avals: Any, out: Any) -> Any:
         quotient = b.select(down, b.binary("subtract", quotient, b.full_like(y, 1)), quotient)
         return b.select(by_zero, b.full_like(y, 0), quotient)
     # floor(x / y) may round up to a quotient that y does not reach, so divide what is a multiple
-    rest = _lower_remainder(b, x, y, avals=avals, out=out)
-    exact = b.unary("round_nearest_even", b.binary("divide", b.binary("subtract", x, rest), y))
+    rest = b.binary("remainder", x, y)
+    quotient = b.unary("round_nearest_even", b.binary("divide", b.binary("subtract", x, rest), y))
+    down = b.binary(
+        "and", b.compare("NE", rest, b.full_like(rest, 0)), _signs_differ(b, rest, y)
+    )
+    quotient = b.select(down, b.binary("subtract", quotient, b.full_like(y, 1)), quotient)
     signed_zero = b.binary("multiply", b.full_like(x, 0), b.binary("divide", x, y))
-    exact = b.select(_is_zero(b, exact), signed_zero, exact)
-    return b.select(_is_zero(b, y), b.binary("divide", x, y), exact)
+    quotient = b.select(_is_zero(b, quotient), signed_zero, quotient)
+    return b.select(_is_zero(b, y), b.binary("divide", x, y), quotient)
 
 
 def _refuse_complex(name: str) -> Any:

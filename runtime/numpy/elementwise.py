@@ -6,7 +6,7 @@ from typing import Any
 
 import overt.runtime.numpy as np
 from overt.runtime import dtypes
-from overt.runtime.numpy.zeros import over
+from overt.runtime.numpy.zeros import over, times
 from overt.runtime.primitive import Primitive, composite
 
 __all__ = [
@@ -160,14 +160,13 @@ def _lower_hypot(b: Any, x: Any, y: Any, *, avals: Any, out: Any) -> Any:
     # the larger of the two is taken out, so that squares neither overflow nor vanish
     x, y = b.unary("abs", x), b.unary("abs", y)
     large, small = b.binary("maximum", x, y), b.binary("minimum", x, y)
-    plain = b.binary(
-        "or",
-        b.compare("EQ", large, b.full_like(large, 0)),
-        b.compare("EQ", large, b.full_like(large, float("inf"))),
-    )
-    ratio = b.binary("divide", small, b.select(plain, b.full_like(large, 1), large))
+    infinity = b.full_like(x, float("inf"))
+    infinite = b.binary("or", b.compare("EQ", x, infinity), b.compare("EQ", y, infinity))
+    zero = b.compare("EQ", large, b.full_like(large, 0))
+    ratio = b.binary("divide", small, b.select(zero, b.full_like(large, 1), large))
     ratio = b.binary("add", b.binary("multiply", ratio, ratio), b.full_like(ratio, 1))
-    return b.select(plain, large, b.binary("multiply", large, b.unary("sqrt", ratio)))
+    result = b.binary("multiply", large, b.unary("sqrt", ratio))
+    return b.select(infinite, infinity, result)
 
 
 hypot = Primitive(
@@ -175,7 +174,10 @@ hypot = Primitive(
     elementwise=True,
     float_only=True,
     lower=_lower_hypot,
-    vjp=(lambda g, out, x, y: over(g * x, out), lambda g, out, x, y: over(g * y, out)),
+    vjp=(
+        lambda g, out, x, y: times(g, over(x, out)),
+        lambda g, out, x, y: times(g, over(y, out)),
+    ),
     doc="""`sqrt(x**2 + y**2)` without overflow; its derivative at the origin is zero.
 
     >>> print(np.hypot(3.0, 4.0))

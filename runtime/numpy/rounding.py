@@ -111,23 +111,26 @@ signbit = Primitive(
 )
 
 
-@composite(
-    arrays=("x", "y"),
-    vjp=(
-        lambda g, out, x, y: np.where(np.signbit(x) == np.signbit(y), g, -g),
-        None,
-    ),
-    jvp=lambda dots, out, x, y: np.where(np.signbit(x) == np.signbit(y), dots[0], -dots[0]),
-)
-def copysign(x: Any, y: Any) -> Any:
-    """The magnitude of `x` with the sign of `y`.
+def _lower_copysign(b: Any, x: Any, y: Any, *, avals: Any, out: Any) -> Any:
+    bits = numpy.dtype(f"i{out.dtype.itemsize}")
+    x, y = b.bitcast(x, bits), b.bitcast(y, bits)
+    sign_bit = b.full_like(x, numpy.iinfo(bits).min)
+    magnitude = b.binary("and", x, b.unary("not", sign_bit))
+    return b.bitcast(b.binary("or", magnitude, b.binary("and", y, sign_bit)), out.dtype)
+
+
+copysign = Primitive(
+    "copysign",
+    elementwise=True,
+    float_only=True,
+    lower=_lower_copysign,
+    vjp=(lambda g, out, x, y: np.where(np.signbit(x) == np.signbit(y), g, -g), None),
+    doc="""The magnitude of `x` with the sign of `y`.
 
     >>> print(np.copysign(2.0, -0.0))
     -2.0
-    """
-    dtype = dtypes.to_inexact(np.result_type(x, y))
-    x, y = np.astype(x, dtype), np.astype(y, dtype)
-    return np.where(np.signbit(x) == np.signbit(y), x, -x)
+    """,
+)
 
 
 def heaviside(x: Any, y: Any) -> Any:
@@ -360,7 +363,7 @@ def angle(z: Any, deg: bool = False) -> Any:
     """
     if not np.iscomplexobj(z):
         z = np.astype(z, dtypes.to_inexact(np.result_type(z)))
-        result = np.where(np.isnan(z), np.nan, np.where(z < 0, np.pi, 0.0)).astype(z.dtype)
+        result = np.where(np.isnan(z), z, np.where(np.signbit(z), np.pi, 0.0)).astype(z.dtype)
     else:
         result = np.arctan2(np.imag(z), np.real(z))
     return np.rad2deg(result) if deg else result

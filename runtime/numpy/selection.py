@@ -8,7 +8,7 @@ from typing import Any
 import overt.runtime.numpy as np
 from overt.runtime import dtypes
 from overt.runtime.numpy.array_function import array_function
-from overt.runtime.primitive import Primitive, composite
+from overt.runtime.primitive import Primitive
 
 __all__ = [
     "clip", "fmax", "fmin", "maximum", "minimum", "piecewise", "select", "where",
@@ -45,7 +45,6 @@ where = Where(
         lambda g, out, condition, x, y: np.where(condition, g, 0),
         lambda g, out, condition, x, y: np.where(condition, 0, g),
     ),
-    jvp=lambda dots, out, condition, x, y: np.where(condition, dots[1], dots[2]),
     doc="""Elements of `x` where the condition holds, else of `y`.
 
     The side that is not chosen contributes exactly zero to derivatives. Without `x` and `y`, the
@@ -153,38 +152,44 @@ minimum = Primitive(
 )
 
 
-@composite(
-    arrays=("x", "y"),
+def _lower_ignoring_nan(direction: str) -> Any:
+    def lower(b: Any, x: Any, y: Any, *, avals: Any, out: Any) -> Any:
+        first = greater if direction == "GT" else less
+        chosen = first.lower(b, x, y, avals=avals, out=out)
+        return b.select(b.binary("or", chosen, b.compare("NE", y, y)), x, y)
+
+    return lower
+
+
+fmax = Primitive(
+    "fmax",
+    elementwise=True,
+    lower=_lower_ignoring_nan("GT"),
     vjp=(
         lambda g, out, x, y: np.where((x > y) | np.isnan(y), g, 0),
         lambda g, out, x, y: np.where((x > y) | np.isnan(y), 0, g),
     ),
-    jvp=lambda dots, out, x, y: np.where((x > y) | np.isnan(y), dots[0], dots[1]),
-)
-def fmax(x: Any, y: Any) -> Any:
-    """The larger of `x` and `y`, ignoring a NaN.
+    doc="""The larger of `x` and `y`, ignoring a NaN.
 
     >>> print(np.fmax(np.array([1.0, np.nan]), 0.5))
     [1.  0.5]
-    """
-    return np.where((x > y) | np.isnan(y), x, y)
+    """,
+)
 
-
-@composite(
-    arrays=("x", "y"),
+fmin = Primitive(
+    "fmin",
+    elementwise=True,
+    lower=_lower_ignoring_nan("LT"),
     vjp=(
         lambda g, out, x, y: np.where((x < y) | np.isnan(y), g, 0),
         lambda g, out, x, y: np.where((x < y) | np.isnan(y), 0, g),
     ),
-    jvp=lambda dots, out, x, y: np.where((x < y) | np.isnan(y), dots[0], dots[1]),
-)
-def fmin(x: Any, y: Any) -> Any:
-    """The smaller of `x` and `y`, ignoring a NaN.
+    doc="""The smaller of `x` and `y`, ignoring a NaN.
 
     >>> print(np.fmin(np.array([1.0, np.nan]), 1.5))
     [1.  1.5]
-    """
-    return np.where((x < y) | np.isnan(y), x, y)
+    """,
+)
 
 
 # ---- clip ----

@@ -7,7 +7,7 @@ from typing import Any
 import numpy
 
 import overt.runtime.numpy as np
-from overt.runtime.numpy.zeros import over
+from overt.runtime.numpy.zeros import over, times
 from overt.runtime.primitive import Primitive, composite
 
 __all__ = [
@@ -92,8 +92,8 @@ arctan2 = atan2 = Primitive(
     float_only=True,
     lower="atan2",
     vjp=(
-        lambda g, out, y, x: over(g * x, x**2 + y**2),
-        lambda g, out, y, x: -over(g * y, x**2 + y**2),
+        lambda g, out, y, x: times(g, x / (x**2 + y**2)),
+        lambda g, out, y, x: -times(g, y / (x**2 + y**2)),
     ),
     doc="""Angle of the point (x, y) from the positive x axis, in radians from -pi to pi.
 

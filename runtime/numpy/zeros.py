@@ -26,7 +26,7 @@ times = Primitive(
     lower=lambda b, g, slope, *, avals, out: _zero_or(b, g, b.binary("multiply", g, slope)),
     vjp=(
         lambda h, out, g, slope: times(h, slope),
-        lambda h, out, g, slope: times(h, g),
+        lambda h, out, g, slope: times(g, h),
     ),
     doc="""`g * slope`, and exactly zero where `g` is zero, whatever `slope` is there.
 
@@ -42,7 +42,7 @@ over = Primitive(
     lower=lambda b, g, x, *, avals, out: _zero_or(b, g, b.binary("divide", g, x)),
     vjp=(
         lambda h, out, g, x: over(h, x),
-        lambda h, out, g, x: -over(h * g, x**2),
+        lambda h, out, g, x: -over(times(g, h), x**2),
     ),
     doc="""`g / x`, and exactly zero where `g` is zero, whatever `x` is there.
 

@@ -1,0 +1,378 @@
+"""Averages, order statistics, and the variants of reductions that leave NaN out."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy
+
+import overt.runtime.numpy as np
+from overt.runtime import dtypes
+from overt.runtime.numpy.array_function import array_function
+from overt.runtime.numpy.movement import normal_axes
+
+__all__ = [
+    "average", "corrcoef", "cov", "median", "nanargmax", "nanargmin", "nanmax", "nanmean",
+    "nanmedian", "nanmin", "nanpercentile", "nanprod", "nanquantile", "nanstd", "nansum", "nanvar",
+    "percentile", "quantile",
+]  # fmt: skip
+
+Axes = int | tuple[int, ...] | None
+
+
+@array_function(arrays=("a", "weights"))
+def average(
+    a: Any, axis: Axes = None, weights: Any = None, returned: bool = False, *,
+    keepdims: bool = False,
+) -> Any:  # fmt: skip
+    """Weighted mean; with `returned`, also the sum of the weights.
+
+    >>> print(np.average(np.array([1.0, 3.0]), weights=np.array([3.0, 1.0])))
+    1.5
+    """
+    a = np.asarray(a)
+    if weights is None:
+        result = np.mean(a, axis, keepdims=keepdims)
+        count = a.size // result.size if result.size else 0
+        return (result, np.full_like(result, count)) if returned else result
+    weights = np.asarray(weights)
+    if weights.shape != a.shape:
+        weights = _weights_along(a, axis, weights)
+    dtype = dtypes.to_inexact(np.result_type(a, weights))
+    weights = np.broadcast_to(np.astype(weights, dtype), a.shape)
+    total = np.sum(weights, axis, keepdims=keepdims)
+    result = np.sum(a * weights, axis, keepdims=keepdims) / total
+    return (result, total) if returned else result
+
+
+def _weights_along(a: Any, axis: Axes, weights: Any) -> Any:
+    if axis is None:
+        raise TypeError("average: give an axis where weights and data have different shapes")
+    axes = normal_axes(axis, a.ndim)
+    if weights.shape != tuple(a.shape[i] for i in axes):
+        raise ValueError(
+            f"average: weights of shape {weights.shape} do not fit axis {axis} of {a.shape}"
+        )
+    weights = np.transpose(weights, numpy.argsort(axes).tolist())
+    return np.reshape(weights, [n if i in axes else 1 for i, n in enumerate(a.shape)])
+
+
+# ---- order statistics ----
+
+
+def _in_one_axis(a: Any, axis: Axes) -> tuple[Any, tuple[int, ...]]:
+    """The reduced axes flattened into a last one, and what `keepdims` would leave."""
+    axes = tuple(range(a.ndim)) if axis is None else normal_axes(axis, a.ndim)
+    kept = [i for i in range(a.ndim) if i not in axes]
+    rows = np.reshape(np.transpose(a, (*kept, *axes)), (*(a.shape[i] for i in kept), -1))
+    return rows, tuple(1 if i in axes else n for i, n in enumerate(a.shape))
+
+
+METHODS = {"linear", "lower", "higher", "nearest", "midpoint"}
+
+
+def _between_sorted(rows: Any, position: Any, method: str) -> Any:
+    """Elements of sorted rows at a fractional position in [0, n - 1], one for each row."""
+    low, high = np.floor(position), np.ceil(position)
+    if method == "lower":
+        fraction = np.zeros_like(position)
+    elif method == "higher":
+        fraction = np.astype(high > low, position.dtype)
+    elif method == "nearest":
+        fraction = np.rint(position) - low
+    elif method == "midpoint":
+        fraction = np.where(high > low, 0.5, 0.0)
+    else:
+        fraction = position - low
+    below = np.take_along_axis(rows, np.astype(low, "int32")[..., None], -1)[..., 0]
+    above = np.take_along_axis(rows, np.astype(high, "int32")[..., None], -1)[..., 0]
+    return below * (1 - fraction) + above * fraction
+
+
+def _quantile(a: Any, q: Any, axis: Axes, method: str, keepdims: bool, ignore_nan: bool) -> Any:
+    if method not in METHODS:
+        raise ValueError(f"quantile: method must be one of {sorted(METHODS)}, got {method!r}")
+    a, q = np.asarray(a), np.asarray(q)
+    if q.ndim > 1:
+        raise ValueError(f"q must be a number or one-dimensional, got shape {q.shape}")
+    if dtypes.is_complex(a.dtype):
+        raise TypeError("quantiles are not defined for complex numbers")
+    dtype = dtypes.to_inexact(np.result_type(a, q))
+    a, q = np.astype(a, dtype), np.astype(q, dtype)
+    rows, kept = _in_one_axis(a, axis)
+    n, lead = rows.shape[-1], rows.shape[:-1]
+    if n == 0:
+        raise ValueError("a quantile of no elements is not defined")
+    rows = np.sort(rows, axis=-1)  # NaN comes last
+    missing = np.isnan(rows)
+    if ignore_nan:
+        last = np.astype(np.maximum(n - 1 - np.sum(missing, -1), 0), dtype)
+        hidden = np.all(missing, -1)
+    else:
+        last = np.full(lead, n - 1, dtype)
+        hidden = np.any(missing, -1)
+    rows = np.where(missing, 0, rows)
+
+    def at(quantile: Any) -> Any:
+        found = _between_sorted(rows, quantile * last, method)
+        found = np.where(hidden, np.nan, found)
+        return np.reshape(found, kept) if keepdims else found
+
+    return at(q) if q.ndim == 0 else np.stack([at(q[i]) for i in range(q.shape[0])])
+
+
+@array_function(arrays=("a", "q"))
+def quantile(
+    a: Any, q: Any, axis: Axes = None, *, method: str = "linear", keepdims: bool = False
+) -> Any:
+    """The value below which a fraction `q` of the elements lies; several `q` give a first axis.
+
+    >>> print(np.quantile(np.array([1.0, 2.0, 3.0]), 0.25))
+    1.5
+    """
+    return _quantile(a, q, axis, method, keepdims, False)
+
+
+@array_function(arrays=("a", "q"))
+def nanquantile(
+    a: Any, q: Any, axis: Axes = None, *, method: str = "linear", keepdims: bool = False
+) -> Any:
+    """`quantile` of the elements that are not NaN.
+
+    >>> print(np.nanquantile(np.array([1.0, np.nan, 3.0]), 0.5))
+    2.0
+    """
+    return _quantile(a, q, axis, method, keepdims, True)
+
+
+@array_function(arrays=("a", "q"))
+def percentile(
+    a: Any, q: Any, axis: Axes = None, *, method: str = "linear", keepdims: bool = False
+) -> Any:
+    """The value below which `q` percent of the elements lie.
+
+    >>> print(np.percentile(np.array([1.0, 2.0, 3.0]), 25))
+    1.5
+    """
+    return _quantile(a, np.divide(q, 100), axis, method, keepdims, False)
+
+
+@array_function(arrays=("a", "q"))
+def nanpercentile(
+    a: Any, q: Any, axis: Axes = None, *, method: str = "linear", keepdims: bool = False
+) -> Any:
+    """`percentile` of the elements that are not NaN.
+
+    >>> print(np.nanpercentile(np.array([1.0, np.nan, 3.0]), 50))
+    2.0
+    """
+    return _quantile(a, np.divide(q, 100), axis, method, keepdims, True)
+
+
+@array_function()
+def median(a: Any, axis: Axes = None, *, keepdims: bool = False) -> Any:
+    """The middle of the sorted elements, or the mean of the two middle ones.
+
+    >>> print(np.median(np.array([5.0, 1.0, 2.0, 3.0])))
+    2.5
+    """
+    return _quantile(a, 0.5, axis, "linear", keepdims, False)
+
+
+@array_function()
+def nanmedian(a: Any, axis: Axes = None, *, keepdims: bool = False) -> Any:
+    """`median` of the elements that are not NaN.
+
+    >>> print(np.nanmedian(np.array([5.0, np.nan, 2.0])))
+    3.5
+    """
+    return _quantile(a, 0.5, axis, "linear", keepdims, True)
+
+
+# ---- without NaN ----
+
+
+def _present(a: Any) -> tuple[Any, Any]:
+    a = np.asarray(a)
+    return a, ~np.isnan(a)
+
+
+@array_function()
+def nansum(a: Any, axis: Axes = None, dtype: Any = None, *, keepdims: bool = False) -> Any:
+    """`sum` with NaN taken as zero.
+
+    >>> print(np.nansum(np.array([1.0, np.nan, 2.0])))
+    3.0
+    """
+    a, present = _present(a)
+    return np.sum(np.where(present, a, 0), axis, dtype, keepdims=keepdims)
+
+
+@array_function()
+def nanprod(a: Any, axis: Axes = None, dtype: Any = None, *, keepdims: bool = False) -> Any:
+    """`prod` with NaN taken as one.
+
+    >>> print(np.nanprod(np.array([2.0, np.nan, 3.0])))
+    6.0
+    """
+    a, present = _present(a)
+    return np.prod(np.where(present, a, 1), axis, dtype, keepdims=keepdims)
+
+
+def _extremum(reduce: Any, worst: float, a: Any, axis: Axes, keepdims: bool) -> Any:
+    a, present = _present(a)
+    if not dtypes.is_inexact(a.dtype):
+        return reduce(a, axis, keepdims=keepdims)
+    found = reduce(np.where(present, a, worst), axis, keepdims=keepdims)
+    return np.where(np.any(present, axis, keepdims=keepdims), found, np.nan)
+
+
+@array_function()
+def nanmax(a: Any, axis: Axes = None, *, keepdims: bool = False) -> Any:
+    """The largest element that is not NaN; NaN where all are.
+
+    >>> print(np.nanmax(np.array([1.0, np.nan, 2.0])))
+    2.0
+    """
+    return _extremum(np.max, -np.inf, a, axis, keepdims)
+
+
+@array_function()
+def nanmin(a: Any, axis: Axes = None, *, keepdims: bool = False) -> Any:
+    """The smallest element that is not NaN; NaN where all are.
+
+    >>> print(np.nanmin(np.array([1.0, np.nan, 2.0])))
+    1.0
+    """
+    return _extremum(np.min, np.inf, a, axis, keepdims)
+
+
+def _position(find: Any, worst: float, a: Any, axis: int | None, keepdims: bool) -> Any:
+    a, present = _present(a)
+    if not dtypes.is_inexact(a.dtype):
+        return find(a, axis, keepdims=keepdims)
+    found = find(np.where(present, a, worst), axis, keepdims=keepdims)
+    return np.where(np.any(present, axis, keepdims=keepdims), found, -1)
+
+
+@array_function(zero_derivative=True)
+def nanargmax(a: Any, axis: int | None = None, *, keepdims: bool = False) -> Any:
+    """Index of the largest element that is not NaN; -1 where all are.
+
+    >>> print(np.nanargmax(np.array([np.nan, 2.0, 1.0])))
+    1
+    """
+    return _position(np.argmax, -np.inf, a, axis, keepdims)
+
+
+@array_function(zero_derivative=True)
+def nanargmin(a: Any, axis: int | None = None, *, keepdims: bool = False) -> Any:
+    """Index of the smallest element that is not NaN; -1 where all are.
+
+    >>> print(np.nanargmin(np.array([np.nan, 2.0, 1.0])))
+    2
+    """
+    return _position(np.argmin, np.inf, a, axis, keepdims)
+
+
+@array_function()
+def nanmean(a: Any, axis: Axes = None, dtype: Any = None, *, keepdims: bool = False) -> Any:
+    """`mean` of the elements that are not NaN.
+
+    >>> print(np.nanmean(np.array([1.0, np.nan, 3.0])))
+    2.0
+    """
+    a, present = _present(a)
+    return np.mean(np.where(present, a, 0), axis, dtype, keepdims=keepdims, where=present)
+
+
+@array_function()
+def nanvar(
+    a: Any, axis: Axes = None, dtype: Any = None, ddof: float = 0, *, keepdims: bool = False
+) -> Any:
+    """`var` of the elements that are not NaN.
+
+    >>> print(np.nanvar(np.array([1.0, np.nan, 3.0])))
+    1.0
+    """
+    a, present = _present(a)
+    clean = np.where(present, a, 0)
+    return np.var(clean, axis, dtype, ddof, keepdims=keepdims, where=present)
+
+
+@array_function()
+def nanstd(
+    a: Any, axis: Axes = None, dtype: Any = None, ddof: float = 0, *, keepdims: bool = False
+) -> Any:
+    """`std` of the elements that are not NaN.
+
+    >>> print(np.nanstd(np.array([1.0, np.nan, 3.0])))
+    1.0
+    """
+    a, present = _present(a)
+    clean = np.where(present, a, 0)
+    return np.std(clean, axis, dtype, ddof, keepdims=keepdims, where=present)
+
+
+# ---- covariance ----
+
+
+@array_function(arrays=("m", "y", "fweights", "aweights"))
+def cov(
+    m: Any, y: Any = None, rowvar: bool = True, bias: bool = False, ddof: int | None = None,
+    fweights: Any = None, aweights: Any = None,
+) -> Any:  # fmt: skip
+    """Covariance matrix of variables (rows, or columns without `rowvar`) and observations.
+
+    >>> print(np.cov(np.array([[1.0, 2.0, 3.0], [1.0, 0.0, -1.0]])))
+    [[ 1. -1.]
+     [-1.  1.]]
+    """
+    rows = _variables(m, rowvar)
+    if y is not None:
+        rows = np.concatenate([rows, _variables(y, rowvar)])
+    ddof = (0 if bias else 1) if ddof is None else ddof
+    weights = None
+    if fweights is not None:
+        weights = np.asarray(fweights)
+    if aweights is not None:
+        weights = np.asarray(aweights) if weights is None else weights * aweights
+    if weights is None:
+        mean, divisor = np.mean(rows, 1, keepdims=True), rows.shape[1] - ddof
+        weighted = rows - mean
+        centred = weighted
+    else:
+        total = np.sum(weights)
+        mean = np.sum(rows * weights, 1, keepdims=True) / total
+        if aweights is None or ddof == 0:
+            divisor = total - ddof
+        else:
+            divisor = total - ddof * np.sum(weights * aweights) / total
+        centred = rows - mean
+        weighted = centred * weights
+    return np.squeeze(np.matmul(weighted, np.conj(centred).T) / divisor)
+
+
+def _variables(m: Any, rowvar: bool) -> Any:
+    m = np.asarray(m)
+    if m.ndim > 2:
+        raise ValueError(f"cov takes arrays of one or two dimensions, got {m.ndim}")
+    m = np.astype(m, dtypes.to_inexact(m.dtype))
+    m = np.atleast_2d(m)
+    return m if rowvar or m.shape[0] == 1 else m.T
+
+
+@array_function(arrays=("x", "y"))
+def corrcoef(x: Any, y: Any = None, rowvar: bool = True) -> Any:
+    """Correlation coefficients of variables.
+
+    >>> print(np.corrcoef(np.array([[1.0, 2.0, 3.0], [1.0, 0.0, -1.0]])))
+    [[ 1. -1.]
+     [-1.  1.]]
+    """
+    c = np.cov(x, y, rowvar)
+    if c.ndim == 0:
+        return c / c
+    spread = np.sqrt(np.real(np.diagonal(c)))
+    ratio = c / spread[:, None] / spread[None, :]
+    return ratio if np.iscomplexobj(ratio) else np.clip(ratio, -1, 1)
