@@ -18,6 +18,7 @@ from overt.runtime.parts import NUMBERS, is_array, parts_of
 
 __all__ = ["add", "materialize", "ones_like_tree", "sum_to", "zeros_like_tree"]
 
+
 def dtype_of(x: Any) -> numpy.dtype:
     """The dtype of a number or array; that of a Python number is NumPy's."""
     dtype = getattr(x, "dtype", None)

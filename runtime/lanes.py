@@ -69,7 +69,9 @@ class Lanes(Array):
         from overt.runtime import numpy as np
 
         results = [
-            primitive(*(x if a is None else x[k] for x, a in zip(values, axes, strict=True)), **params)
+            primitive(
+                *(x if a is None else x[k] for x, a in zip(values, axes, strict=True)), **params
+            )
             for k in range(self.lanes)
         ]
         if not isinstance(results[0], tuple):
@@ -119,10 +121,8 @@ def spread(x: Any, lanes: int) -> Any:
 
 def has_lanes(x: Any) -> bool:
     """Whether a value differs between lanes, at any level."""
-    while True:
-        if type(x) is Lanes:
-            return True
-        inner = getattr(x, "primal", None) if getattr(x, "level", 0) else None
-        if inner is None:
+    while type(x) is not Lanes:
+        x = getattr(x, "primal", None) if isinstance(x, Array) else None
+        if x is None:
             return False
-        x = inner
+    return True

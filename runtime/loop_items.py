@@ -10,7 +10,7 @@ import numpy
 
 from overt.runtime.array import Array
 from overt.runtime.dual import Dual
-from overt.runtime.lanes import Lanes
+from overt.runtime.lanes import has_lanes
 from overt.runtime.record import Recorded
 from overt.runtime.records import read_record
 from overt.runtime.saved import Saved, SavedView
@@ -42,6 +42,11 @@ class Items:
         """The lanes that have an item at position `i`; None means all."""
         return None
 
+    @property
+    def by_lane(self) -> bool:
+        """Whether lanes may have different numbers of items."""
+        return False
+
     def __len__(self) -> int:
         return int(self.length)
 
@@ -72,10 +77,16 @@ class RangeItems(Items):
         if None not in known:
             return len(range(*known))  # type: ignore[arg-type]
         start, stop, step = self.start, self.stop, self.step
-        span = stop - start if isinstance(step, int) and step > 0 else (stop - start) * np.sign(step)
+        span = (
+            stop - start if isinstance(step, int) and step > 0 else (stop - start) * np.sign(step)
+        )
         size = step if isinstance(step, int) and step > 0 else np.abs(step)
         count = span if isinstance(size, int) and size == 1 else -((-span) // size)
         return np.maximum(count, 0)
+
+    @property
+    def by_lane(self) -> bool:
+        return any(map(has_lanes, (self.start, self.stop, self.step)))
 
     def item(self, i: Any) -> Any:
         step = i if isinstance(self.step, int) and self.step == 1 else i * self.step
@@ -118,6 +129,10 @@ class SavedItems(Items):
     @property
     def bound(self) -> int:
         return self.saved.bound
+
+    @property
+    def by_lane(self) -> bool:
+        return self.saved.count is not None
 
     def _position(self, i: Any) -> Any:
         return self.saved.steps - 1 - i if self.backwards else i
@@ -168,6 +183,10 @@ class ZipItems(Items):
         self.rollable = all(part.rollable for part in parts)
 
     @property
+    def by_lane(self) -> bool:
+        return any(part.by_lane for part in self.parts)
+
+    @property
     def length(self) -> Any:
         from overt.runtime import numpy as np
 
@@ -209,6 +228,10 @@ class EnumeratedItems(Items):
         self.rollable = inner.rollable
 
     @property
+    def by_lane(self) -> bool:
+        return self.inner.by_lane
+
+    @property
     def length(self) -> Any:
         return self.inner.length
 
@@ -233,6 +256,10 @@ class PartItems(Items):
     def __init__(self, inner: Items, backwards: bool = False, start: int = 0):
         self.inner, self.backwards, self.start = inner, backwards, start
         self.rollable = inner.rollable
+
+    @property
+    def by_lane(self) -> bool:
+        return self.inner.by_lane
 
     @property
     def length(self) -> Any:
@@ -325,8 +352,3 @@ def loop_reversed(iterable: Any) -> Any:
     if isinstance(iterable, (Items, range, Array, numpy.ndarray)):
         return PartItems(items_of(iterable), backwards=True)
     return reversed(iterable)
-
-
-def has_lanes_length(items: Items) -> bool:
-    """Whether lanes have different numbers of items."""
-    return items.rollable and isinstance(items.length, Lanes)

@@ -92,9 +92,7 @@ write_record = Primitive(
         lambda g, out, buffer, record, i, *, axis: read_record(g, i, axis=axis),
         None,
     ),
-    jvp=lambda dots, out, buffer, record, i, *, axis: write_record(
-        dots[0], dots[1], i, axis=axis
-    ),
+    jvp=lambda dots, out, buffer, record, i, *, axis: write_record(dots[0], dots[1], i, axis=axis),
     batch=_batch_write,
     doc="A buffer with entry `i` along `axis` replaced.",
 )

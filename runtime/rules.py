@@ -21,8 +21,8 @@ def require_rule(rule: Rule) -> None:
     """Refuse a function without derivative."""
     if not has_rule(rule):
         raise NotImplementedError(
-            f"{rule.name} has no derivative rule; define one with custom_jvp or custom_vjp, or keep "
-            "its arguments constant with stop_gradient"
+            f"{rule.name} has no derivative rule; define one with custom_jvp or custom_vjp, or "
+            "keep its arguments constant with stop_gradient"
         )
 
 
@@ -43,8 +43,7 @@ def operand_cotangents(
             for vjp, use in zip(rule.vjp, wanted, strict=True)
         ]
     return [
-        _fitted(bar, x) if use else None
-        for bar, x, use in zip(bars, operands, wanted, strict=True)
+        _fitted(bar, x) if use else None for bar, x, use in zip(bars, operands, wanted, strict=True)
     ]
 
 
@@ -127,7 +126,7 @@ def _untransposed(
 
     def backward(g: Any) -> Any:
         bars = operand_cotangents(rule, fn, g, out, operands, params, wanted)
-        return [materialize(bar, x) for bar, x, use in zip(bars, operands, wanted, strict=True) if use]
+        return [materialize(bar, x) for bar, x, use in zip(bars, operands, wanted) if use]
 
     _, pullback = vjp_call(backward, zeros_of_result(out))
     (out_dot,) = pullback([dot for dot in dots if dot is not None])
@@ -136,6 +135,8 @@ def _untransposed(
 
 def zeros_of_result(out: Any) -> Any:
     """A zero cotangent of a result; None for its integer parts."""
-    return tuple(map(zeros_of_result, out)) if isinstance(out, tuple) else (
-        zeros(out) if is_inexact(out) else None
+    return (
+        tuple(map(zeros_of_result, out))
+        if isinstance(out, tuple)
+        else (zeros(out) if is_inexact(out) else None)
     )

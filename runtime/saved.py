@@ -52,7 +52,12 @@ class Saved:
     __slots__ = ("store", "length", "flip", "first", "count")
 
     def __init__(
-        self, store: Any = None, length: int = 0, flip: bool = False, first: Any = 0, count: Any = None
+        self,
+        store: Any = None,
+        length: int = 0,
+        flip: bool = False,
+        first: Any = 0,
+        count: Any = None,
     ):
         self.store = [] if store is None else store  # a list, perhaps shared with other versions
         self.length = length

@@ -219,9 +219,7 @@ def prefix_leaves(prefix: Any, tree: Any, is_leaf: IsLeaf = None) -> list[Any]:
     leaves, native = LENIENT.flatten(prefix, is_leaf)
     subtrees = PyTreeDef(native).flatten_up_to(tree)
     counts = (len(LENIENT.flatten(subtree)[0]) for subtree in subtrees)
-    repeated = (
-        itertools.repeat(leaf, count) for leaf, count in zip(leaves, counts, strict=True)
-    )
+    repeated = (itertools.repeat(leaf, count) for leaf, count in zip(leaves, counts, strict=True))
     return list(itertools.chain.from_iterable(repeated))
 
 

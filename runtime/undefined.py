@@ -31,9 +31,7 @@ def name_of(placeholder: Undefined) -> str:
 
 
 def _refuse(self: Undefined, *_: Any, **__: Any) -> NoReturn:
-    raise UnboundLocalError(
-        f"variable {name_of(self)!r} is used but was not set on the path taken"
-    )
+    raise UnboundLocalError(f"variable {name_of(self)!r} is used but was not set on the path taken")
 
 
 def _refuse_attribute(self: Undefined, attribute: str) -> Any:

@@ -1,0 +1,136 @@
+"""`cond`: an `if` whose predicate may be symbolic or differ between lanes."""
+
+from __future__ import annotations
+
+import dis
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from overt.runtime.carried import Unlike, describe, join, spec_of
+from overt.runtime.guards import guard
+from overt.runtime.lanes import has_lanes
+from overt.runtime.masks import active_lanes, any_lane, choose, on_lanes
+from overt.runtime.predicates import both, negated, predicate
+from overt.runtime.primitive import GRAPH
+from overt.runtime.record import Recorded
+from overt.runtime.regions import case_
+from overt.runtime.staging import Graph, is_known, run_in, set_outputs
+from overt.runtime.tree import tree_leaves
+
+__all__ = ["cond"]
+
+
+def cond(pred: Any, then: Callable, orelse: Callable, operands: Sequence[Any] = ()) -> Any:
+    """`then(*operands)` if `pred` else `orelse(*operands)`.
+
+    With a predicate that Python knows, one of them is called.  With a symbolic one both are staged
+    and their results joined: numbers are promoted, what one side does not set becomes a placeholder.
+    With one that differs between lanes both run and each lane takes its side's results.
+
+    Errors: TypeError naming the value whose types on the two sides have nothing in common.
+
+    >>> cond(True, lambda x: x + 1, lambda x: x - 1, (3,))
+    4
+    """
+    pred = predicate(pred)
+    if type(pred) is bool:
+        return then(*operands) if pred else orelse(*operands)
+    if has_lanes(pred):
+        return _by_lane(pred, then, orelse, operands)
+    if any(type(x) is Recorded for x in tree_leaves(list(operands))):
+        from overt.runtime.recorded_control import recorded_cond
+
+        return recorded_cond(pred, then, orelse, operands)
+    return _staged(pred, then, orelse, operands)
+
+
+def _by_lane(pred: Any, then: Callable, orelse: Callable, operands: Sequence[Any]) -> Any:
+    if not _some(pred):
+        return orelse(*operands)
+    otherwise = negated(pred)
+    if not _some(otherwise):
+        return then(*operands)
+    ours, theirs = operands, operands
+    if any(isinstance(x, Recorded) for x in tree_leaves(list(operands))):
+        ours, theirs = guard(pred, tuple(operands)), guard(otherwise, tuple(operands))
+    with on_lanes(pred):
+        a = then(*ours)
+    with on_lanes(otherwise):
+        b = orelse(*theirs)
+    try:
+        return choose(pred, a, b)
+    except Unlike as unlike:
+        raise _mismatch(unlike, then, a) from None
+
+
+def _some(mask: Any) -> bool:
+    """Whether any lane may be on this path; False only if none is for certain."""
+    outer = active_lanes()
+    found = any_lane(mask if outer is None else both(mask, outer))
+    return not is_known(found) or bool(found)
+
+
+def _staged(pred: Any, then: Callable, orelse: Callable, operands: Sequence[Any]) -> Any:
+    graph = GRAPH.get()
+    regions = Graph([], graph), Graph([], graph)
+    b = run_in(regions[0], orelse, *operands)
+    a = run_in(regions[1], then, *operands)
+    if type(a) is tuple and type(b) is tuple and len(a) == len(b):
+        # What neither side changes need not go through the branch.
+        same = [x is y for x, y in zip(a, b, strict=True)]
+    else:
+        same = []
+    changed_a = _without(a, same)
+    changed_b = _without(b, same)
+    try:
+        spec = join(spec_of(changed_a), spec_of(changed_b))
+    except Unlike as unlike:
+        raise _mismatch(unlike, then, a, same) from None
+    for region, value in zip(regions, (changed_b, changed_a), strict=True):
+        set_outputs(region, run_in(region, spec.decompose, value))
+    joined = spec.compose_leaves(list(case_(pred, regions, spec.avals())))
+    if not same:
+        return joined
+    changed = iter(joined)
+    return tuple(x if kept else next(changed) for x, kept in zip(a, same, strict=True))
+
+
+def _without(values: Any, same: list[bool]) -> Any:
+    if not same:
+        return values
+    return tuple(x for x, kept in zip(values, same, strict=True) if not kept)
+
+
+def _mismatch(
+    unlike: Unlike, then: Callable, value: Any, same: list[bool] | None = None
+) -> TypeError:
+    path = unlike.path
+    name = ""
+    if type(value) is tuple and path:
+        place = path[0].idx
+        kept = [i for i in range(len(value)) if not (same and same[i])]
+        names = returned_names(then, len(value))
+        name, path = names[kept[place]] if names else f"result {kept[place]}", path[1:]
+    what = f"{name}{describe(path)}" or "the result"
+    return TypeError(
+        f"the two sides of a branch give {what} different types: {unlike.one} and {unlike.other}; "
+        "which side is taken is known only when the program runs"
+    )
+
+
+def returned_names(fn: Callable, count: int) -> list[str] | None:
+    """The names in the tuple that a function returns last, if they are plain variables."""
+    code = getattr(fn, "__code__", None)
+    if code is None:
+        return None
+    names: list[Any] = []
+    found = None
+    for instruction in dis.get_instructions(code):
+        if instruction.opname.startswith("LOAD_FAST") or instruction.opname == "LOAD_DEREF":
+            value = instruction.argval
+            names += value if isinstance(value, tuple) else [value]
+        elif instruction.opname == "BUILD_TUPLE" and instruction.arg == count:
+            found = names[-count:] if len(names) >= count else None
+        elif instruction.opname != "RETURN_VALUE":
+            names = []
+    return found

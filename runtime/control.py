@@ -1,0 +1,131 @@
+"""What lifted code calls for control flow: branches and loops whose conditions may be symbolic."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from overt.runtime.branches import cond
+from overt.runtime.carried import Unlike
+from overt.runtime.guards import guard
+from overt.runtime.loop_items import (
+    items_of,
+    loop_enumerate,
+    loop_range,
+    loop_reversed,
+    loop_zip,
+)
+from overt.runtime.loops import Loop, run_in_python
+from overt.runtime.predicates import predicate
+from overt.runtime.primitive import GRAPH
+from overt.runtime.rolled import recall, remember, roll
+from overt.runtime.saved import Saved
+from overt.runtime.undefined import Undefined
+
+__all__ = [
+    "Saved",
+    "Undefined",
+    "cond",
+    "for_loop",
+    "guard",
+    "loop_enumerate",
+    "loop_range",
+    "loop_reversed",
+    "loop_zip",
+    "while_loop",
+]
+
+
+def while_loop(test: Callable, body: Callable, carry: Any, until: int | None = None) -> Any:
+    """`while test(*carry): carry = body(*carry)`; the last carry.
+
+    The carry is a tuple, or the one value itself where `body` takes one parameter.  `until` is the
+    position of a flag in the carry that ends the loop after an iteration.
+
+    Under staging the loop becomes one region of the program, and its variables' types are promoted
+    until an iteration keeps them.  If its body needs Python values it is unrolled.
+
+    Errors: TypeError naming the variable whose type changes; StagingError if it would have to be
+    unrolled but its length is not known.
+
+    >>> while_loop(lambda x: x < 100, lambda x: 2 * x, 3)
+    192
+    """
+    return _loop(Loop(body, test=test, until=until), carry)
+
+
+def for_loop(items: Any, body: Callable, carry: Any, until: int | None = None) -> Any:
+    """`for item in items: carry = body(item, *carry)`; the last carry.
+
+    As `while_loop`.  Ranges, arrays (by rows), `Saved` and zips of those stay loops when staged;
+    lists and other Python objects are unrolled.
+
+    >>> for_loop(range(4), lambda i, total: total + i, 0)
+    6
+    """
+    return _loop(Loop(body, items=items_of(items), until=until), carry)
+
+
+def _loop(loop: Loop, carry: Any) -> Any:
+    values = (carry,) if loop.bare else tuple(carry)
+    if GRAPH.get() is None or not _worth_rolling(loop):
+        values = run_in_python(loop, values)
+    else:
+        values = _staged(loop, values)
+    return values[0] if loop.bare else values
+
+
+def _worth_rolling(loop: Loop) -> bool:
+    """Whether a loop has items that can be indexed, and more than one."""
+    items = loop.items
+    if items is None:
+        return True
+    return items.rollable and not (isinstance(items.length, int) and items.length < 2)
+
+
+def _staged(loop: Loop, values: tuple) -> tuple:
+    """Roll a loop if that is possible; else run it in Python, at first for one iteration only."""
+    site = "unrolled", getattr(loop.fn, "__code__", loop.fn)
+    if recall(site) and _starts(loop, values):
+        return run_in_python(loop, values)
+    try:
+        return roll(loop, values)
+    except Exception as error:
+        if not _starts(loop, values):
+            raise _explained(loop, error) from None
+        if isinstance(error, Unlike):
+            # A variable may only get its type in the first iteration: do that one in Python.
+            values = loop.body(loop.items.item(0) if loop.items else None, values)
+            if loop.until is not None and predicate(values[loop.until]) is not False:
+                loop = _flagged(loop, error)
+            loop = loop.rest()
+            try:
+                return _loop_tuple(loop, values)
+            except Exception as again:
+                if not _starts(loop, values):
+                    raise _explained(loop, again) from None
+    remember(site, True)
+    return run_in_python(loop, values)
+
+
+def _loop_tuple(loop: Loop, values: tuple) -> tuple:
+    return roll(loop, values) if _worth_rolling(loop) else run_in_python(loop, values)
+
+
+def _flagged(loop: Loop, error: Unlike) -> Loop:
+    raise _explained(loop, error) from None
+
+
+def _starts(loop: Loop, values: Sequence[Any]) -> bool:
+    """Whether Python can know that there is a first iteration, and go on in Python."""
+    if loop.items is not None:
+        length = loop.items.length
+        return isinstance(length, int)
+    assert loop.test is not None
+    return predicate(loop.test(*values)) is True
+
+
+def _explained(loop: Loop, error: Exception) -> Exception:
+    if isinstance(error, Unlike):
+        return loop.mismatch(getattr(error, "position", 0), error)
+    return error

@@ -1,0 +1,193 @@
+"""Loops executed in Python, iteration by iteration; symbolic or lane-wise conditions mask them."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from overt.runtime.branches import cond
+from overt.runtime.carried import Unlike, describe
+from overt.runtime.errors import StagingError
+from overt.runtime.lanes import has_lanes
+from overt.runtime.loop_items import Items, PartItems
+from overt.runtime.masks import active_lanes, any_lane, choose, on_lanes
+from overt.runtime.predicates import both, negated, predicate
+from overt.runtime.saved import Saved
+from overt.runtime.staging import is_known
+
+__all__ = ["Loop", "run_in_python"]
+
+
+class Loop:
+    """A `while` loop (`test`) or a `for` loop (`items`), with its body and what it carries."""
+
+    def __init__(
+        self,
+        body: Callable,
+        test: Callable | None = None,
+        items: Items | None = None,
+        until: int | None = None,
+    ):
+        names = parameter_names(body)
+        self.fn = body
+        self.names = names if items is None or names is None else names[1:]
+        self.bare = self.names is not None and len(self.names) == 1
+        self.test, self.items, self.until = test, items, until
+
+    def body(self, item: Any, carry: tuple) -> tuple:
+        """One iteration."""
+        out = self.fn(*carry) if self.items is None else self.fn(item, *carry)
+        if self.bare:
+            return (out,)
+        if not isinstance(out, (tuple, list)) or len(out) != len(carry):
+            raise TypeError(f"{self.where()}: the body must return the {len(carry)} carried values")
+        return tuple(out)
+
+    def rest(self) -> Loop:
+        """The loop after its first iteration."""
+        if self.items is None:
+            return self
+        return Loop(self.fn, self.test, PartItems(self.items, start=1), self.until)
+
+    def where(self) -> str:
+        """The place of the loop, for messages."""
+        code = getattr(self.fn, "__code__", None)
+        return "loop" if code is None else f"loop at {code.co_filename}:{code.co_firstlineno}"
+
+    def name(self, position: int) -> str:
+        """The name of a carried variable."""
+        if self.names is not None and position < len(self.names):
+            return repr(self.names[position])
+        return f"number {position}"
+
+    def mismatch(self, position: int, unlike: Unlike) -> TypeError:
+        """The error of a variable that is of another kind after an iteration."""
+        return TypeError(
+            f"{self.where()}: variable {self.name(position)}{describe(unlike.path)} is {unlike.one} "
+            f"before an iteration and {unlike.other} after it; a loop whose number of iterations is "
+            "known only when the program runs must keep the types of its variables"
+        )
+
+
+def parameter_names(fn: Callable) -> list[str] | None:
+    """Names of positional parameters; None where there may be any number."""
+    code = getattr(fn, "__code__", None)
+    if code is not None and not code.co_flags & inspect.CO_VARARGS:
+        bound = int(inspect.ismethod(fn))
+        return list(code.co_varnames[bound : code.co_argcount])
+    try:
+        parameters = inspect.signature(fn).parameters.values()
+    except (TypeError, ValueError):
+        return None
+    if any(p.kind is p.VAR_POSITIONAL for p in parameters):
+        return None
+    return [p.name for p in parameters if p.kind is not p.KEYWORD_ONLY]
+
+
+def run_in_python(loop: Loop, carry: tuple) -> tuple:
+    """Run a loop iteration by iteration."""
+    return _run_while(loop, carry) if loop.items is None else _run_for(loop, carry)
+
+
+def _run_while(loop: Loop, carry: tuple) -> tuple:
+    assert loop.test is not None
+    active: Any = True
+    while True:
+        go_on = predicate(loop.test(*carry))
+        if type(go_on) is not bool and not has_lanes(go_on):
+            raise StagingError(
+                f"{loop.where()}: how often it runs is known only when the program runs, but it "
+                "cannot be staged as one loop"
+            )
+        active = both(active, _among_active(go_on))
+        if not _may_run(active):
+            return carry
+        carry = _stopped_step(loop, None, carry, active)
+        active = both(active, _not_stopped(loop, carry))
+        if active is False:
+            return carry
+
+
+def _run_for(loop: Loop, carry: tuple) -> tuple:
+    items = loop.items
+    assert items is not None
+    active: Any = True
+    masked = items.by_lane
+    sequence: Any = _up_to_longest(items) if masked else iter(items)
+    for i, item in enumerate(sequence):
+        run = active
+        if masked:
+            if has_lanes(length := items.length):
+                active = both(active, _among_active(i < length))
+                run = active
+            if (mask := items.lanes_at(i)) is not None:
+                run = both(active, mask)
+        if not _may_run(run):
+            if not _may_run(active):
+                break
+            continue
+        carry = _stopped_step(loop, item, carry, run)
+        active = both(active, _not_stopped(loop, carry))
+        if active is False:
+            break
+    return carry
+
+
+def _up_to_longest(items: Items) -> Any:
+    return (items.item(i) for i in range(int(largest(items.length))))
+
+
+def largest(x: Any) -> Any:
+    """The largest value in any lane; a value without lanes."""
+    from overt.runtime import numpy as np
+
+    while has_lanes(x):
+        x = np.max(x.value, axis=0)
+    return x
+
+
+def _among_active(pred: Any) -> Any:
+    """A predicate that differs between lanes counts for those on the path being executed."""
+    outer = active_lanes()
+    return pred if outer is None or type(pred) is bool else both(pred, outer)
+
+
+def _may_run(active: Any) -> bool:
+    if type(active) is bool:
+        return active
+    found = any_lane(active)
+    return not is_known(found) or bool(found)
+
+
+def _stopped_step(loop: Loop, item: Any, carry: tuple, run: Any) -> tuple:
+    """One iteration for those that have not stopped."""
+    if run is True:
+        return loop.body(item, carry)
+    if has_lanes(run):
+        return masked_step(loop, item, carry, run)
+    return cond(run, lambda *c: loop.body(item, c), lambda *c: c, carry)
+
+
+def masked_step(loop: Loop, item: Any, carry: tuple, run: Any) -> tuple:
+    """One iteration for the lanes of a mask; the others keep their values."""
+    with on_lanes(run):
+        new = loop.body(item, carry)
+    return tuple(_kept(loop, i, run, x, y) for i, (x, y) in enumerate(zip(new, carry, strict=True)))
+
+
+def _kept(loop: Loop, position: int, run: Any, new: Any, old: Any) -> Any:
+    if type(old) is Saved and type(new) is Saved:
+        return old.on_lanes(run, new)
+    try:
+        return choose(run, new, old)
+    except Unlike as unlike:
+        swapped = Unlike(unlike.path, unlike.other, unlike.one)
+        raise loop.mismatch(position, swapped) from None
+
+
+def _not_stopped(loop: Loop, carry: Sequence[Any]) -> Any:
+    """Whether the flag that ends the loop is still false."""
+    if loop.until is None:
+        return True
+    return negated(predicate(carry[loop.until]))

@@ -1,0 +1,133 @@
+"""Which lanes are on the path being executed, and choosing values lane by lane.
+
+Under `vmap` both sides of a branch run for all lanes.  The mask of the lanes that are really there
+is kept per context, so that a loop inside a branch stops when those lanes have finished.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
+from typing import Any
+
+from overt.runtime.carried import Known, Node, Spec, Unset, cast, join, spec_of, zeros
+from overt.runtime.lanes import Lanes
+from overt.runtime.parts import parts_of
+from overt.runtime.saved import Buffers, Saved
+from overt.runtime.undefined import Undefined
+
+__all__ = ["active_lanes", "all_lanes", "any_lane", "choose", "on_lanes"]
+
+_MASK: ContextVar[Any] = ContextVar("overt_mask", default=None)
+
+
+def active_lanes() -> Any:
+    """The lanes on the path being executed; None means all."""
+    return _MASK.get()
+
+
+@contextmanager
+def on_lanes(mask: Any) -> Iterator[Any]:
+    """Execute for the lanes of a mask, among those that are active already."""
+    outer = _MASK.get()
+    inner = mask if outer is None else outer & mask
+    token = _MASK.set(inner)
+    try:
+        yield inner
+    finally:
+        _MASK.reset(token)
+
+
+def any_lane(mask: Any) -> Any:
+    """Whether a mask holds in any lane, of all levels; a value without lanes."""
+    from overt.runtime import numpy as np
+
+    while isinstance(mask, Lanes):
+        mask = np.any(mask.value, axis=0)
+    return mask
+
+
+def all_lanes(mask: Any) -> Any:
+    """Whether a mask holds in every lane, of all levels; a value without lanes."""
+    from overt.runtime import numpy as np
+
+    while isinstance(mask, Lanes):
+        mask = np.all(mask.value, axis=0)
+    return mask
+
+
+def choose(mask: Any, a: Any, b: Any, path: tuple[Any, ...] = ()) -> Any:
+    """`a` in the lanes of the mask and `b` in the others, leaf by leaf.
+
+    Errors: Unlike, where a value is of another kind on the other side.
+    """
+    if a is b:
+        return a
+    if type(a) is Saved and type(b) is Undefined:
+        return _only(mask, a)
+    if type(b) is Saved and type(a) is Undefined:
+        return _only(~mask, b)
+    if type(a) is Saved and type(b) is Saved:
+        return _choose_saved(mask, a, b, path)
+    one, other = parts_of(a), parts_of(b)
+    if one is not None and other is not None and one.kind == other.kind:
+        return one.rebuild([
+            choose(mask, x, y, (*path, key))
+            for x, y, key in zip(one.values, other.values, one.keys, strict=True)
+        ])  # fmt: skip
+    return _choose_leaf(mask, a, b, join(_spec(a), _spec(b), path))
+
+
+def _spec(x: Any) -> Spec:
+    return spec_of(x, leaves=True)
+
+
+def _choose_leaf(mask: Any, a: Any, b: Any, spec: Spec) -> Any:
+    from overt.runtime import numpy as np
+
+    if isinstance(spec, Known):
+        return spec.value
+    if isinstance(spec, Unset):
+        return a
+    if isinstance(spec, Node):  # one side is not set
+        set_side = parts_of(b if type(a) is Undefined else a)
+        assert set_side is not None
+        columns = [
+            [x] * len(set_side.values) if type(x) is Undefined else set_side.values for x in (a, b)
+        ]
+        values = [
+            _choose_leaf(mask, x, y, child)
+            for x, y, child in zip(*columns, spec.children, strict=True)
+        ]
+        return set_side.rebuild(values)
+    (aval,) = spec.avals()
+    a, b = (zeros(aval) if type(x) is Undefined else x for x in (a, b))
+    return cast(np.where(mask, a, b), aval)
+
+
+def _only(mask: Any, saved: Saved) -> Saved:
+    """Records that only some lanes have."""
+    from overt.runtime import numpy as np
+
+    count = saved.steps if saved.count is None else saved.count
+    return Saved(saved.store, saved.length, saved.flip, saved.first, np.where(mask, count, 0))
+
+
+def _choose_saved(mask: Any, a: Saved, b: Saved, path: tuple[Any, ...]) -> Saved:
+    from overt.runtime import numpy as np
+
+    counts = [s.steps if s.count is None else s.count for s in (a, b)]
+    first, count = np.where(mask, a.first, b.first), np.where(mask, *counts)
+    if a.flip != b.flip:
+        raise NotImplementedError("records in opposite orders on two sides of a branch")
+    if isinstance(a.store, Buffers) and isinstance(b.store, Buffers):
+        if a.store.template != b.store.template or a.bound != b.bound:
+            raise NotImplementedError("loops with different records on two sides of a branch")
+        arrays = [np.where(mask, x, y) for x, y in zip(a.store.arrays, b.store.arrays, strict=True)]
+        store: Any = Buffers(arrays, a.store.template, np.maximum(a.steps, b.steps))
+        return Saved(store, 0, a.flip, first, count)
+    one, other = a.store[: a.length], b.store[: b.length]
+    store = [choose(mask, x, y, path) for x, y in zip(one, other, strict=False)]
+    store += one[len(store) :] or other[len(store) :]
+    return Saved(store, len(store), a.flip, first, count)

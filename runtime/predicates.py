@@ -1,0 +1,46 @@
+"""What an `if` or `while` tests, as a Python bool, one symbolic bool, or one bool a lane."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from overt.runtime.array import Array
+from overt.runtime.dual import Dual
+from overt.runtime.record import Recorded
+from overt.runtime.staging import is_known
+
+__all__ = ["both", "negated", "predicate"]
+
+
+def predicate(x: Any) -> Any:
+    """The truth of a value: a bool where Python can know it, else a boolean scalar array.
+
+    Errors: ValueError for arrays of more than one element, as in NumPy.
+    """
+    if type(x) is bool:
+        return x
+    while type(x) in (Dual, Recorded):
+        x = x.primal
+    if not isinstance(x, Array) or is_known(x):
+        return bool(x)
+    if x.size != 1:
+        raise ValueError(
+            f"the truth value of an array of shape {x.shape} is ambiguous; use .any() or .all()"
+        )
+    if x.shape:
+        x = x.reshape(())
+    return x if x.dtype == bool else x != 0
+
+
+def both(a: Any, b: Any) -> Any:
+    """`a and b` of two predicates."""
+    if type(a) is bool:
+        return b if a else False
+    if type(b) is bool:
+        return a if b else False
+    return a & b
+
+
+def negated(a: Any) -> Any:
+    """`not a` of a predicate."""
+    return not a if type(a) is bool else ~a

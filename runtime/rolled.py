@@ -1,0 +1,353 @@
+"""Loops as one region of the program, whatever the number of iterations."""
+
+from __future__ import annotations
+
+import types
+from collections.abc import Callable, Iterator
+from contextvars import ContextVar
+from typing import Any
+
+from overt.runtime.carried import Spec, Unlike, join, spec_of
+from overt.runtime.errors import StagingError
+from overt.runtime.lanes import has_lanes
+from overt.runtime.loop_items import known_int
+from overt.runtime.loops import Loop, largest, masked_step
+from overt.runtime.masks import active_lanes, any_lane
+from overt.runtime.predicates import both, negated, predicate
+from overt.runtime.primitive import GRAPH
+from overt.runtime.records import write_record
+from overt.runtime.regions import while_
+from overt.runtime.saved import Buffers, Saved
+from overt.runtime.staging import Graph, capacity, run_in, set_outputs
+from overt.runtime.undefined import Undefined
+
+__all__ = ["roll"]
+
+_MOST_PASSES = 12
+
+
+class NeedsMask(Exception):
+    """The loop's condition differs between lanes."""
+
+
+class Slot:
+    """A carried variable: what it consists of, which may still grow."""
+
+    def __init__(self, spec: Spec):
+        self.spec = spec
+
+    def compose(self, arrays: Iterator[Any]) -> Any:
+        return self.spec.compose(arrays)
+
+    def joined(self, new: Any) -> Slot:
+        return Slot(join(self.spec, spec_of(new, numbers=True)))
+
+    def decompose(self, new: Any) -> list[Any]:
+        return self.spec.decompose(new)
+
+    def same(self, other: Slot) -> bool:
+        return self.spec == other.spec
+
+
+class SavedSlot(Slot):
+    """A carried `Saved` that each iteration adds one record to.
+
+    The loop carries where each lane's records begin and how many they are; the records' own buffers
+    are added once it is known what a record consists of.
+    """
+
+    def __init__(self, spec: Spec, lanes: bool):
+        super().__init__(spec)
+        self.lanes = lanes
+        self.record: Any = None
+        self.pushed = False
+
+    def compose(self, arrays: Iterator[Any]) -> Any:
+        first, count = self.spec.compose(arrays)
+        return Saved(first=first, count=count if self.lanes else None)
+
+    def joined(self, new: Any) -> Slot:
+        slot = SavedSlot(self.spec, self.lanes)
+        if type(new) is not Saved or isinstance(new.store, Buffers) or new.length > 1:
+            raise StagingError("a loop must add one record an iteration to its Saved")
+        slot.pushed = new.length == 1
+        slot.record = new.store[0] if slot.pushed else None
+        slot.spec = join(self.spec, spec_of(_lane_counts(new), numbers=True))
+        return slot
+
+    def decompose(self, new: Any) -> list[Any]:
+        return self.spec.decompose(_lane_counts(new))
+
+
+def _lane_counts(saved: Saved) -> tuple[Any, Any]:
+    return saved.first, 0 if saved.count is None else saved.count
+
+
+def _slot(x: Any, masked: bool) -> Slot:
+    if type(x) is not Saved:
+        return Slot(spec_of(x, numbers=True))
+    if isinstance(x.store, Buffers):
+        return Slot(spec_of(x))
+    if x.length:
+        raise StagingError("a staged loop adds to a Saved that already holds records")
+    return SavedSlot(spec_of((0, 0)), masked or x.count is not None)
+
+
+def roll(loop: Loop, carry: tuple) -> tuple:
+    """Run a loop as one region of the program being staged."""
+    try:
+        return _Rolled(loop, carry, masked=_starts_masked(loop, carry)).run()
+    except NeedsMask:
+        return _Rolled(loop, carry, masked=True).run()
+
+
+def _starts_masked(loop: Loop, carry: tuple) -> bool:
+    if loop.items is not None:
+        return loop.items.by_lane
+    assert loop.test is not None
+    return has_lanes(predicate(loop.test(*carry)))
+
+
+class _Rolled:
+    """One attempt to stage a loop as a region.
+
+    The region carries the index, the mask of active lanes where lanes differ, and the variables.
+    """
+
+    def __init__(self, loop: Loop, carry: tuple, masked: bool):
+        self.loop, self.masked = loop, masked
+        self.graph = GRAPH.get()
+        self.trips = self._known_trips()
+        self.inits = [0, self._first_active(carry) if masked else True, *carry]
+
+    def _known_trips(self) -> int | None:
+        """The most iterations there can be, if known."""
+        items = self.loop.items
+        if items is None:
+            return None
+        bound = items.bound
+        return known_int(largest(items.length)) if bound is None else bound
+
+    def _first_active(self, carry: tuple) -> Any:
+        loop, outer = self.loop, active_lanes()
+        if loop.items is not None:
+            active: Any = True
+            if has_lanes(loop.items.length):
+                active = 0 < loop.items.length
+        else:
+            assert loop.test is not None
+            active = predicate(loop.test(*carry))
+        return active if outer is None else both(active, outer)
+
+    # ---- one iteration ----
+
+    def goes_on(self, i: Any, active: Any, *carry: Any) -> Any:
+        """Whether there is another iteration."""
+        loop = self.loop
+        if loop.items is not None:
+            longest = self.trips if self._exact else largest(loop.items.length)
+            go_on = i < longest
+            if loop.until is not None and not self.masked:
+                go_on = go_on & negated(predicate(carry[loop.until]))
+        elif self.masked:
+            return any_lane(active)
+        else:
+            go_on = True
+            if loop.until is not None:
+                go_on = negated(predicate(carry[loop.until]))
+            assert loop.test is not None
+            go_on = both(go_on, predicate(loop.test(*carry)))
+        if self.masked and type(active) is not bool:
+            go_on = go_on & any_lane(active)
+        if has_lanes(go_on):
+            raise NeedsMask
+        return go_on
+
+    @property
+    def _exact(self) -> bool:
+        """Whether the number of items is a plain integer."""
+        assert self.loop.items is not None
+        return isinstance(self.loop.items.length, int)
+
+    def step(self, i: Any, active: Any, *carry: Any) -> tuple:
+        """The next index, mask and variables."""
+        loop = self.loop
+        item = None if loop.items is None else loop.items.item(i)
+        if not self.masked:
+            new = loop.body(item, carry)
+            if loop.until is not None and has_lanes(predicate(new[loop.until])):
+                raise NeedsMask
+            return i + 1, active, *new
+        run = active
+        if loop.items is not None and (mask := loop.items.lanes_at(i)) is not None:
+            run = both(active, mask)
+        new = masked_step(loop, item, carry, run) if has_lanes(run) else loop.body(item, carry)
+        if loop.until is not None:
+            active = both(active, negated(predicate(new[loop.until])))
+        if loop.test is not None:
+            active = both(active, predicate(loop.test(*new)))
+        elif loop.items is not None and has_lanes(loop.items.length):
+            active = both(active, i + 1 < loop.items.length)
+        return i + 1, active, *new
+
+    # ---- staging ----
+
+    def run(self) -> tuple:
+        slots, region, out = self._settled()
+        saved = [(k, s) for k, s in enumerate(slots) if isinstance(s, SavedSlot) and s.pushed]
+        arrays = [a for s, x in zip(slots, self.inits, strict=True) for a in s.decompose(x)]
+        outputs = run_in(
+            region, lambda: [a for s, x in zip(slots, out, strict=True) for a in s.decompose(x)]
+        )
+        rooms = []
+        for k, slot in saved:
+            room, checked = self._room(k)
+            buffers = _RecordBuffers(slot.record, room)
+            written = run_in(region, buffers.write, region)
+            arrays += buffers.empty
+            outputs += written
+            rooms.append((k, buffers, room, checked))
+        set_outputs(region, outputs)
+        test = Graph(list(region.source.out), self.graph)
+        values = self._compose(slots, test)
+        set_outputs(test, [run_in(test, self.goes_on, *values)])
+        results = iter(while_(test, region, arrays))
+        finals = [s.compose(results) for s in slots]
+        for k, buffers, room, checked in rooms:
+            finals[k] = self._finished(k, finals[0], finals[k], buffers, results)
+            if checked:
+                self.graph.add_capacity(self._site(k), finals[0], room)
+        for k, slot in enumerate(slots):
+            if isinstance(slot, SavedSlot) and not slot.pushed:
+                finals[k] = self.inits[k]
+        return tuple(finals[2:])
+
+    def _settled(self) -> tuple[list[Slot], Graph, tuple]:
+        """Stage the body until the types of what it carries no longer change."""
+        key = self._key()
+        first = [
+            Slot(spec_of(self.inits[0], numbers=True)),
+            Slot(spec_of(self.inits[1], numbers=self.masked)),
+            *(_slot(x, self.masked) for x in self.inits[2:]),
+        ]
+        learned = recall(key)
+        slots = learned if learned and _contain(learned, first) else first
+        for _ in range(_MOST_PASSES):
+            region = Graph([a for s in slots for a in s.spec.avals()], self.graph)
+            values = self._compose(slots, region)
+            out = run_in(region, self.step, *values)
+            new = []
+            for k, (slot, x) in enumerate(zip(slots, out, strict=True)):
+                try:
+                    new.append(slot.joined(x))
+                except Unlike as unlike:
+                    unlike.position = k - 2  # type: ignore[attr-defined]
+                    raise
+            if all(a.same(b) for a, b in zip(slots, new, strict=True)):
+                remember(key, [Slot(s.spec) if type(s) is Slot else s for s in slots])
+                return new, region, out
+            slots = new
+        raise StagingError(f"{self.loop.where()}: the types of its variables do not settle")
+
+    def _compose(self, slots: list[Slot], graph: Graph) -> list[Any]:
+        inputs = iter(graph.inputs)
+        return [s.compose(inputs) for s in slots]
+
+    def _key(self) -> Any:
+        loop = self.loop
+        outside = [describe_value(f) for f in (loop.fn, loop.test) if f is not None]
+        return self.masked, repr(outside), repr([describe_value(x) for x in self.inits])
+
+    def _site(self, k: int) -> Any:
+        return getattr(self.loop.fn, "__code__", self.loop.fn), k
+
+    def _room(self, k: int) -> tuple[int, bool]:
+        """(capacity of a buffer, whether it may turn out too small)."""
+        if self.trips is not None:
+            return max(self.trips, 1), False
+        return capacity(self._site(k)), True
+
+    def _finished(self, k: int, steps: Any, counts: Any, buffers: Any, results: Iterator) -> Saved:
+        if self.trips is not None and self.loop.until is None and not self.masked and self._exact:
+            steps = self.trips
+        store = Buffers(buffers.compose(results), buffers.template, steps)
+        return Saved(store, 0, False, counts.first, counts.count)
+
+
+class _RecordBuffers:
+    """The buffers of one `Saved`: a place for each array of a record, an iteration."""
+
+    def __init__(self, record: Any, room: int):
+        self.template = spec_of(record, leaves=True)
+        self.leaves = self.template.decompose(record)
+        self.specs = [spec_of(x, numbers=True).spread(room) for x in self.leaves]
+        self.empty = [a for spec in self.specs for a in spec.decompose(Undefined("saved"))]
+
+    def write(self, region: Graph) -> list[Any]:
+        """Inside the body: the buffers with this iteration's record."""
+        i = region.inputs[0]
+        outputs: list[Any] = []
+        for spec, x in zip(self.specs, self.leaves, strict=True):
+            buffer = spec.compose(iter([region.add_input(aval) for aval in spec.avals()]))
+            outputs += spec.decompose(write_record(buffer, x, i, axis=0))
+        return outputs
+
+    def compose(self, results: Iterator[Any]) -> list[Any]:
+        """After the loop: the filled buffers."""
+        return [spec.compose(results) for spec in self.specs]
+
+
+# ---- what was learned about loops while staging one program ----
+
+_LEARNED: ContextVar[tuple[Any, dict]] = ContextVar("overt_loops", default=(None, {}))  # noqa: B039
+
+
+def _learned() -> dict:
+    graph = GRAPH.get()
+    root, found = _LEARNED.get()
+    if root is not graph.root:
+        found = {}
+        _LEARNED.set((graph.root, found))
+    return found
+
+
+def recall(key: Any) -> Any:
+    """What is known of a loop from an earlier pass over the same program."""
+    return _learned().get(key)
+
+
+def remember(key: Any, value: Any) -> None:
+    """Keep what was learned of a loop while this program is being staged."""
+    _learned()[key] = value
+
+
+def _contain(slots: list[Slot], first: list[Slot]) -> bool:
+    """Whether what was learned covers what this loop starts from."""
+    try:
+        return all(Slot(join(a.spec, b.spec)).same(a) for a, b in zip(slots, first, strict=True))
+    except Unlike:
+        return False
+
+
+def describe_value(x: Any, depth: int = 0) -> Any:
+    """A value as far as it decides the types of a loop's variables."""
+    if type(x) is Saved:
+        return "Saved", x.length, x.count is None
+    if isinstance(x, types.FunctionType):
+        return id(x.__code__), [describe_value(v, depth + 1) for v in captured(x) if depth < 4]
+    try:
+        spec = spec_of(x)
+    except NotImplementedError:
+        return id(x)
+    return str(spec), spec.avals()
+
+
+def captured(fn: Callable) -> list[Any]:
+    """The values in a function's closure that are set."""
+    values = []
+    for cell in getattr(fn, "__closure__", None) or ():
+        try:
+            values.append(cell.cell_contents)
+        except ValueError:
+            values.append(None)
+    return values
