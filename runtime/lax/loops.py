@@ -9,7 +9,7 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 import overt.runtime.numpy as np
-from overt.runtime.lax.rows import empty_rows, rows, stacked
+from overt.runtime.lax.rows import as_arrays, empty_rows, rows, stacked
 from overt.runtime.lax.shapes import concatenate
 from overt.runtime.lax.slicing import slice_in_dim
 from overt.runtime.saved import Saved
@@ -100,7 +100,7 @@ def scan(
         new, y = f(carry, x)
         check_structure("scan", carry, new)
         carry = new
-        saved.push(y)
+        saved.push(as_arrays(y))
     return carry, stacked(saved, reverse)
 
 
@@ -112,7 +112,7 @@ def scan_without_rows(f: Callable, init: Any, xs: Any, count: int, reverse: bool
         new, y = f(carry, xs)
         check_structure("scan", carry, new)
         carry = new
-        saved.push(y)
+        saved.push(as_arrays(y))
     return carry, stacked(saved, reverse)
 
 
@@ -126,7 +126,7 @@ def map(f: Callable, xs: Any, *, batch_size: int | None = None) -> Any:
         return empty_scan(lambda _, x: (None, f(x)), None, xs)
     saved = Saved()
     for x in rows(xs):
-        saved.push(f(x))
+        saved.push(as_arrays(f(x)))
     return stacked(saved)
 
 

@@ -92,6 +92,16 @@ def _stack(column: list[Any]) -> Any:
     return np.stack([np.asarray(x) for x in column])
 
 
+def as_arrays(tree: Any) -> Any:
+    """The tree with an array in the place of every number."""
+    return tree_map(np.asarray, tree)
+
+
+as_arrays.rule = Rule(  # type: ignore[attr-defined]
+    "as_arrays", ("tree",), linear=True, vjp=(lambda g, out, tree: g,)
+)
+
+
 def empty_rows(tree: Any) -> Any:
     """The arrays that no records of this kind give: shape (0, ...)."""
     return tree_map(lambda x: np.zeros((0, *np.shape(x)), np.result_type(x)), tree)
