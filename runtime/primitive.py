@@ -348,7 +348,12 @@ class Composite:
         return self.fn(*arguments.args, **arguments.kwargs)
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
-        bound = self.bind(args, kwargs)
+        if GRAPH.get() is None:
+            return call_composite(self, args, kwargs)
+        return self.dispatch(self.bind(args, kwargs))
+
+    def dispatch(self, bound: dict[str, Any]) -> Any:
+        """Call on bound parameters: at the level of the arrays among them."""
         top, level = None, 0
         for name in self.arrays:
             for x in leaves(bound[name]):
@@ -392,10 +397,18 @@ def composite(
 
 def execute_composite(function: Composite, bound: dict[str, Any]) -> Any:
     """Run a composite at once, as one executable."""
-    from overt.runtime import eager
+    from overt.runtime import composites
 
-    globals()["execute_composite"] = eager.execute_composite
-    return eager.execute_composite(function, bound)
+    globals()["execute_composite"] = composites.execute_composite
+    return composites.execute_composite(function, bound)
+
+
+def call_composite(function: Composite, args: tuple, kwargs: dict[str, Any]) -> Any:
+    """Call a composite where nothing is being staged."""
+    from overt.runtime import composites
+
+    globals()["call_composite"] = composites.call_composite
+    return composites.call_composite(function, args, kwargs)
 
 
 def leaves(tree: Any) -> Iterator[Any]:

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import gc
 import threading
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from typing import Any
 
 import numpy as np
@@ -12,6 +14,19 @@ from overt.runtime import config, eager, staging
 from overt.runtime.array import DeviceArray
 from overt.runtime.aval import Aval
 from overt.runtime.primitive import GRAPH
+
+
+@contextmanager
+def collector_paused() -> Iterator[None]:
+    """No garbage collection in the block: nodes are many, live on, and are scanned in vain."""
+    if not gc.isenabled():
+        yield
+        return
+    gc.disable()
+    try:
+        yield
+    finally:
+        gc.enable()
 
 
 class Program:
@@ -34,7 +49,8 @@ class Program:
         self._stage()
 
     def _stage(self) -> None:
-        self.graph = staging.trace(self.fn, self.avals)
+        with collector_paused():
+            self.graph = staging.trace(self.fn, self.avals)
         self.out = self.graph.out
         self.checks = self.graph.capacities
         self.consts: list[DeviceArray] | None = None
@@ -61,7 +77,8 @@ class Program:
 
         token = GRAPH.set(None)
         try:
-            return modules.build(self.name, self.avals, body, platform, self.donated)
+            with collector_paused():
+                return modules.build(self.name, self.avals, body, platform, self.donated)
         finally:
             GRAPH.reset(token)
 
