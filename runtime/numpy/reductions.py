@@ -182,7 +182,9 @@ def product_of_others(a: Any, axis: Axes = None, initial: Any = None, where: Any
     order = kept + axes
     rows = np.transpose(a, order).reshape(*(a.shape[i] for i in kept), -1)
     others = _others_in_last_axis(rows) if rows.shape[-1] else rows
-    others = np.transpose(others.reshape([a.shape[i] for i in order]), np.argsort(order))
+    others = np.transpose(
+        others.reshape([a.shape[i] for i in order]), [order.index(i) for i in range(a.ndim)]
+    )
     return others if initial is None else others * initial
 
 
