@@ -63,12 +63,13 @@ def boolean(value: bool) -> ir.Attribute:
 class Builder:
     """Appends operations at an insertion point; every method returns the new value."""
 
-    __slots__ = ("ip", "platform", "callbacks", "token")
+    __slots__ = ("ip", "platform", "callbacks", "token", "effects")
 
     def __init__(self, ip: ir.InsertionPoint, platform: str = "cpu"):
         self.ip = ip
         self.platform = platform
         self.callbacks: list[Callable] = []
+        self.effects: Any = None  # holds host calls back until a run is accepted
         self.token: Value | None = None  # what ordered effects wait for and hand on
 
     location = UNKNOWN

@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from overt.runtime import config, eager, staging
+from overt.runtime import config, eager, host, staging
 from overt.runtime.array import DeviceArray
 from overt.runtime.aval import Aval
 from overt.runtime.primitive import GRAPH
@@ -45,6 +45,7 @@ class Program:
         self.name = name
         self.donated: tuple[int, ...] = ()
         self.options: dict[str, Any] | None = None  # XLA debug options by name
+        self.effects: host.Effects | None = None
         self._lock = threading.RLock()
         self._stage()
 
@@ -53,6 +54,8 @@ class Program:
             self.graph = staging.trace(self.fn, self.avals)
         self.out = self.graph.out
         self.checks = self.graph.capacities
+        if self.checks and self.graph.effect and self.effects is None:
+            self.effects = host.Effects()
         self.consts: list[DeviceArray] | None = None
         self._ready: tuple | None = None
         self._executables: dict[Any, tuple] = {}
@@ -69,6 +72,7 @@ class Program:
         avals = [*self.out, *[Aval((), np.dtype("int32"))] * len(self.checks)]
 
         def body(b: Any, arguments: list) -> list:
+            b.effects = self.effects
             emitter = Emitter(b, graph, outputs, arguments)
             emitter.emit(graph)
             results = [emitter.converted(x, a) for x, a in zip(outputs, avals, strict=True)]
@@ -151,7 +155,11 @@ class Program:
                 counts, made = made[len(self.out) :], made[: len(self.out)]
                 if not self._overflowed(counts):
                     break
+                if self.effects is not None:
+                    self.effects.rejected()
                 self._stage()
+            if self.effects is not None:
+                self.effects.accepted()
         finally:
             GRAPH.reset(token)
         settings = config.current()
@@ -182,12 +190,11 @@ def run_checked(executable: Any, buffers: list) -> list:
     """Run; an exception that a host callback raised is raised again as itself."""
     if not executable.effects:
         return executable(buffers)
-    from overt.runtime.regions import CallbackErrors
-
-    CallbackErrors.raised.clear()
+    raised = host.CallbackErrors.raised
+    raised.clear()
     try:
         return executable(buffers)
-    except Exception as error:
-        if CallbackErrors.raised:
-            raise CallbackErrors.raised[0] from None
-        raise error
+    except Exception:
+        if raised:
+            raise raised[0] from None
+        raise

@@ -1,4 +1,4 @@
-"""Regions of control flow inside a graph: `while`, `case`, and calls to the host.
+"""Regions of control flow inside a graph: `while` and `case`.
 
 A region may use values of the graphs around it.
 """
@@ -10,9 +10,9 @@ from typing import Any
 
 import numpy as np
 
-from overt.runtime import interop
 from overt.runtime.aval import Aval, aval_of
-from overt.runtime.primitive import GRAPH, REGISTRY, Primitive
+from overt.runtime.host import host_callback
+from overt.runtime.primitive import GRAPH, REGISTRY
 from overt.runtime.staging import Graph, Symbolic, record, run_in, set_outputs
 
 Region = Graph
@@ -121,86 +121,4 @@ def case_(
     return results[:plain]
 
 
-# ---- calls to the host ----
-
-
-def _lower_callback(
-    b: Any, *values: Any, avals: Any, out: Any, fn: Callable, result_avals: tuple, ordered: bool
-) -> list:
-    if not ordered:
-        return b.callback(_checked(fn, result_avals, False), values, out)
-    token = b.token if b.token is not None else b.full((), 0, np.int32)
-    made = b.callback(_checked(fn, result_avals, True), [token, *values], [((), np.int32), *out])
-    b.token = made[0]
-    return made[1:]
-
-
-class CallbackErrors:
-    """Exceptions raised on the host inside a running program, raised again by whoever runs it."""
-
-    raised: list[BaseException] = []
-
-
-def _checked(fn: Callable, result_avals: tuple[Aval, ...], ordered: bool) -> Callable:
-    """`fn` with its results checked; ordered, with the token handed through."""
-
-    def call(*arrays: np.ndarray) -> tuple:
-        token = arrays[:1] if ordered else ()
-        staged = GRAPH.set(None)
-        try:
-            results = convert_results(fn(*arrays[len(token) :]), result_avals)
-        except BaseException as error:
-            CallbackErrors.raised.append(error)
-            raise
-        finally:
-            GRAPH.reset(staged)
-        return (*token, *results)
-
-    return call
-
-
-def convert_results(results: Any, avals: tuple[Aval, ...]) -> tuple[np.ndarray, ...]:
-    """What a host function returned, as ndarrays of the declared avals."""
-    if not isinstance(results, (list, tuple)):
-        results = () if results is None and not avals else (results,)
-    if len(results) != len(avals):
-        raise TypeError(f"the host function gave {len(results)} results, {len(avals)} declared")
-    made = []
-    for i, (x, aval) in enumerate(zip(results, avals, strict=True)):
-        array = np.asarray(x)
-        if array.shape != aval.shape or not np.can_cast(array.dtype, aval.dtype, "same_kind"):
-            raise TypeError(
-                f"the host function's result {i} is {array.dtype}{list(array.shape)}, "
-                f"declared {aval}"
-            )
-        made.append(np.ascontiguousarray(array, aval.dtype).reshape(aval.shape))
-    return tuple(made)
-
-
-CALLBACK = Primitive(
-    "host_callback",
-    shape=lambda *avals, fn, result_avals, ordered: list(result_avals),
-    lower=_lower_callback,
-    arrays=("operands",),
-    effect=True,
-    doc="A call of a Python function on the host.",
-)
-
-
-def host_callback(
-    fn: Callable, result_avals: Sequence[Aval], *operands: Any, ordered: bool = True
-) -> tuple[Any, ...]:
-    """Call `fn(*ndarrays)` when the program gets here; a tuple of results of the declared avals.
-
-    At once when nothing is being staged.  Ordered calls happen in the order of the program.
-    """
-    avals = tuple(result_avals)
-    concrete = all(getattr(x, "level", 0) == 0 for x in operands)
-    if concrete and GRAPH.get() is None:
-        arrays = [np.asarray(x) for x in operands]
-        results = convert_results(fn(*arrays), avals)
-        return tuple(interop.placed(x, a) for x, a in zip(results, avals, strict=True))
-    return CALLBACK(*operands, fn=fn, result_avals=avals, ordered=ordered)
-
-
-__all__ = ["Region", "case_", "host_callback", "subgraph", "while_"]
+__all__ = ["CASE", "WHILE", "Region", "case_", "host_callback", "subgraph", "while_"]

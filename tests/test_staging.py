@@ -229,3 +229,25 @@ def test_donated_arguments_are_gone():
     x = np.ones(3)
     assert program.run([x])[0].tolist() == [2, 2, 2]
     assert x.is_deleted()
+
+
+def test_effects_of_a_rejected_run_do_not_happen_twice():
+    site, seen, asked = object(), [], []
+
+    def ask(v):
+        asked.append(int(v))
+        return v
+
+    def f(n):
+        room = staging.capacity(site, 4)
+
+        def body(i):
+            GRAPH.get().add_capacity(site, i + 1, room)
+            host_callback(lambda v: seen.append(int(v)), [], i)
+            (j,) = host_callback(ask, [I], i)
+            return [j + 1]
+
+        return while_(subgraph(lambda i: [i < n], [I]), subgraph(body, [I]), [0])
+
+    assert run(f, numpy.int32(10)) == [10]
+    assert seen == asked == list(range(10))
