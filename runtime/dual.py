@@ -89,7 +89,8 @@ def _dual_call(level: int, rule: Rule, fn: Callable, operands: Sequence[Any], pa
     if out_dot is None:
         return out
     if isinstance(out, (tuple, list)):
-        return type(out)(dual(o, d, level) for o, d in zip(out, out_dot, strict=True))
+        make = getattr(out, "_make", type(out))  # named tuples are built by _make
+        return make(dual(o, d, level) for o, d in zip(out, out_dot, strict=True))
     return dual(out, out_dot, level)
 
 
