@@ -387,6 +387,11 @@ def _all_reads(block: Block) -> set[str]:
     return found
 
 
+def reads_of(s: Stmt) -> set[str]:
+    """Names that a statement reads by itself, its blocks apart."""
+    return _all_reads((_without_blocks(s),))
+
+
 def _without_blocks(s: Stmt) -> Stmt:
     if isinstance(s, If):
         return replace(s, then=(), orelse=())

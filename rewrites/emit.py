@@ -76,8 +76,8 @@ class Emitter:
     def broken(self, head: str, value: ast.expr, text: str) -> None:
         p = self.printer
         if isinstance(value, ast.Call) and (value.args or value.keywords):
-            parts = [p.text(a, 2) for a in value.args]
-            parts += [f"{k.arg}={p.text(k.value, 2)}" if k.arg else f"**{p.text(k.value)}" for k in value.keywords]
+            parts = [p.text(a, 1) for a in value.args]
+            parts += [f"{k.arg}={p.text(k.value, 1)}" if k.arg else f"**{p.text(k.value)}" for k in value.keywords]
             opening, closing = f"{p.text(value.func, 20)}(", ")"
         elif isinstance(value, ast.Dict):
             parts = p.of_Dict(value)[0][1:-1].split(", ") if not value.values else [

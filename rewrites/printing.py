@@ -142,9 +142,9 @@ class Printer:
     def of_Call(self, node: ast.Call) -> tuple[str, int]:
         if len(node.args) == 1 and not node.keywords and isinstance(node.args[0], ast.GeneratorExp):
             return f"{self.text(node.func, ATOM)}{self.text(node.args[0])}", ATOM
-        shown = [self.text(a, TERNARY) for a in node.args]
+        shown = [self.text(a, LAMBDA) for a in node.args]
         for k in node.keywords:
-            value = self.text(k.value, TERNARY)
+            value = self.text(k.value, LAMBDA)
             shown.append(f"{k.arg}={value}" if k.arg else f"**{value}")
         return f"{self.text(node.func, ATOM)}({', '.join(shown)})", ATOM
 

@@ -1,0 +1,76 @@
+"""Effects: statements that must happen exactly when Python gets there, and so keep a branch or loop native.
+
+A branch that stores an attribute, raises, or calls something for its effect stays an `if`: with a
+predicate that Python knows it runs as written, with one that it does not know `bool()` refuses.
+"""
+
+from __future__ import annotations
+
+import ast
+from typing import TYPE_CHECKING
+
+from overt.rewrites import core
+from overt.rewrites.core import Assign, Define, Do, Function
+
+if TYPE_CHECKING:
+    from overt.rewrites.callees import Callees
+
+
+def effects_of(function: Function) -> frozenset[str]:
+    """Nested functions that write outside themselves, by `nonlocal`, `global` or a store."""
+    found: set[str] = set()
+    defines = [s for s in every(function.body) if isinstance(s, Define)]
+    while True:
+        more = {
+            d.name
+            for d in defines
+            if d.name not in found
+            and any(writes(s) or core.reads_of(s) & found for s in core.walk(d.function.body))
+        }
+        if not more:
+            return frozenset(found)
+        found |= more
+
+
+def every(block: core.Block) -> list[core.Stmt]:
+    """Every statement, those of nested functions included."""
+    found: list[core.Stmt] = []
+    for s in core.walk(block):
+        found.append(s)
+        if isinstance(s, Define):
+            found += every(s.function.body)
+    return found
+
+
+def writes(s: core.Stmt) -> bool:
+    """Whether a statement changes something that is not a local name."""
+    if isinstance(s, Do):
+        return not isinstance(s.node, ast.Expr | ast.Assert)
+    return isinstance(s, Assign) and any(
+        not core.is_local(n) and n != "*" for n in core.pattern_names(s.target)
+    )
+
+
+def has_effects(block: core.Block, effectful: frozenset[str], callees: Callees) -> bool:
+    """Whether a block must be run by Python itself."""
+    for s in core.walk(block):
+        if writes(s):
+            return True
+        if isinstance(s, Do) and isinstance(s.node, ast.Expr) and not is_harmless(s.node, callees):
+            return True
+        if effectful & core.reads_of(s):
+            return True
+    return False
+
+
+def is_harmless(node: ast.Expr, callees: Callees) -> bool:
+    """Whether a call made for its effect alone can be a part of the compiled program."""
+    call = node.value
+    if not isinstance(call, ast.Call):
+        return True
+    if isinstance(call.func, ast.Name) and call.func.id.startswith("@"):
+        return True
+    if callees.is_builtin(call.func, print):
+        return True
+    module = getattr(callees.object(call.func), "__module__", None) or ""
+    return module.partition(".")[0] == "overt"

@@ -1,0 +1,303 @@
+"""Lifting of expressions: operators that ask for a truth value, and calls.
+
+    x > 0 and y < 0           ->   and_(x > 0, lambda: y < 0)
+    0 < x < 1                 ->   and_(0 < x, lambda: x < 1)
+    a if x > 0 else b         ->   if_else(x > 0, lambda: a, lambda: b)
+    f(max(x, y))              ->   lifted(f)(max_(x, y))
+"""
+
+from __future__ import annotations
+
+import ast
+import string
+import types
+from typing import TYPE_CHECKING, Any
+
+from overt.rewrites import core
+from overt.rewrites.callees import (
+    APPLYING,
+    AT_METHODS,
+    METHODS,
+    STAGED_BUILTINS,
+    is_library,
+    is_ours,
+)
+
+if TYPE_CHECKING:
+    from overt.rewrites.lift import FunctionLifter
+
+PLAIN_ATTRIBUTES = frozenset("shape ndim size dtype __name__ __class__".split())
+PLAIN_BUILTINS = (isinstance, len, hasattr, callable, issubclass, type, id, str, repr, range)
+PLAIN_METHODS = frozenset("startswith endswith isdigit lower upper keys".split())
+LITERALS = ast.List | ast.Tuple | ast.Set | ast.Dict
+
+
+class Expressions(ast.NodeTransformer):
+    """Lifts one expression; `hidden` are the names that it binds itself."""
+
+    def __init__(self, lifter: FunctionLifter, hidden: frozenset[str] = frozenset()) -> None:
+        self.lifter, self.hidden = lifter, hidden
+        self.callees = lifter.callees
+
+    def helper(self, name: str, *args: ast.expr) -> ast.Call:
+        self.lifter.module.changed = True
+        return core.call(core.name(f"@{name}"), *args)
+
+    def generic_visit(self, node: ast.AST) -> ast.AST:
+        fields: dict[str, Any] = {}
+        for key, value in ast.iter_fields(node):
+            if isinstance(value, list):
+                value = [self.visit(v) if isinstance(v, ast.AST) else v for v in value]
+            elif isinstance(value, ast.AST):
+                value = self.visit(value)
+            fields[key] = value
+        new = type(node)(**fields)
+        if hasattr(node, "text"):
+            new.text = node.text  # type: ignore[attr-defined]
+        return ast.copy_location(new, node)
+
+    def visit_Constant(self, node: ast.Constant) -> ast.expr:
+        return node
+
+    # --- truth values
+
+    def plain(self, node: ast.expr | None) -> bool:
+        """Whether a value is certainly plain Python: never an array."""
+        if node is None or isinstance(node, ast.Constant | ast.JoinedStr | ast.Lambda):
+            return True
+        if isinstance(node, ast.Name):
+            return self.plain_name(node.id)
+        if isinstance(node, ast.Attribute):
+            return node.attr in PLAIN_ATTRIBUTES
+        if isinstance(node, ast.Subscript):
+            return self.plain(node.value) and self.plain(node.slice)
+        if isinstance(node, ast.Slice):
+            return all(self.plain(e) for e in (node.lower, node.upper, node.step))
+        if isinstance(node, ast.BinOp):
+            return self.plain(node.left) and self.plain(node.right)
+        if isinstance(node, ast.UnaryOp):
+            return self.plain(node.operand)
+        if isinstance(node, ast.BoolOp):
+            return all(self.plain(v) for v in node.values)
+        if isinstance(node, ast.IfExp):
+            return all(self.plain(v) for v in (node.test, node.body, node.orelse))
+        if isinstance(node, LITERALS):
+            parts = node.values if isinstance(node, ast.Dict) else node.elts
+            return all(self.plain(v) for v in parts)
+        if isinstance(node, ast.Compare):
+            return self.plain_comparison(node)
+        return isinstance(node, ast.Call) and self.plain_call(node)
+
+    def plain_name(self, name: str) -> bool:
+        if name in self.hidden:
+            return False
+        if core.is_local(name):
+            return name in self.lifter.plain
+        if name in self.lifter.cells:
+            return False
+        value = self.callees.object(core.name(name))
+        return isinstance(value, str | bool | types.ModuleType)
+
+    def plain_comparison(self, node: ast.Compare) -> bool:
+        parts = [node.left, *node.comparators]
+        for op, left, right in zip(node.ops, parts, parts[1:], strict=False):
+            if isinstance(op, ast.Is | ast.IsNot):
+                continue
+            texts = [isinstance(p, ast.Constant) and isinstance(p.value, str) for p in (left, right)]
+            if isinstance(op, ast.Eq | ast.NotEq) and any(texts):
+                continue
+            if isinstance(op, ast.In | ast.NotIn) and (texts[0] or self.plain(left)):
+                continue
+            if not (self.plain(left) and self.plain(right)):
+                return False
+        return True
+
+    def plain_call(self, node: ast.Call) -> bool:
+        f = node.func
+        if isinstance(f, ast.Name):
+            if f.id in ("@is_sequence", "@is_mapping"):
+                return True
+            if self.callees.is_builtin(f, *PLAIN_BUILTINS):
+                return True
+            simple = self.callees.is_builtin(f, max, min, abs, int, float, bool, round, tuple, list)
+            return simple and all(self.plain(a) for a in node.args)
+        return isinstance(f, ast.Attribute) and f.attr in PLAIN_METHODS
+
+    def visit_BoolOp(self, node: ast.BoolOp) -> ast.expr:
+        values = [self.visit(v) for v in node.values]
+        if all(self.plain(v) for v in node.values[:-1]):
+            return ast.copy_location(ast.BoolOp(node.op, values), node)
+        word = "and_" if isinstance(node.op, ast.And) else "or_"
+        return self.helper(word, values[0], *[later(v) for v in values[1:]])
+
+    def visit_Compare(self, node: ast.Compare) -> ast.expr:
+        if len(node.ops) == 1 or self.plain_comparison(node):
+            return self.generic_visit(node)  # type: ignore[return-value]
+        parts = [self.visit(v) for v in (node.left, *node.comparators)]
+        bound: list[tuple[str, ast.expr]] = []
+        for i in range(1, len(parts) - 1):  # a middle part is evaluated once
+            if any(isinstance(n, ast.Call) for n in ast.walk(parts[i])):
+                bound.append((f"middle_{len(bound) + 1}" if bound else "middle", parts[i]))
+                parts[i] = core.name(bound[-1][0])
+        each = [
+            ast.Compare(left, [op], [right])
+            for left, op, right in zip(parts, node.ops, parts[1:], strict=False)
+        ]
+        value: ast.expr = self.helper("and_", each[0], *[later(c) for c in each[1:]])
+        if bound:
+            arguments = ast.arguments([], [ast.arg(n) for n, _ in bound], None, [], [], None, [])
+            value = ast.Call(ast.Lambda(arguments, value), [v for _, v in bound], [])
+        return value
+
+    def visit_UnaryOp(self, node: ast.UnaryOp) -> ast.expr:
+        if isinstance(node.op, ast.Not) and not self.plain(node.operand):
+            return self.helper("not_", self.visit(node.operand))
+        return self.generic_visit(node)  # type: ignore[return-value]
+
+    def visit_IfExp(self, node: ast.IfExp) -> ast.expr:
+        if self.plain(node.test):
+            return self.generic_visit(node)  # type: ignore[return-value]
+        sides = [later(self.visit(v)) for v in (node.body, node.orelse)]
+        return self.helper("if_else", self.visit(node.test), *sides)
+
+    # --- scopes
+
+    def visit_Lambda(self, node: ast.Lambda) -> ast.expr:
+        a = node.args
+        every = [*a.posonlyargs, *a.args, *a.kwonlyargs, a.vararg, a.kwarg]
+        inner = Expressions(self.lifter, self.hidden | {p.arg for p in every if p})
+        return ast.copy_location(ast.Lambda(node.args, inner.visit(node.body)), node)
+
+    def comprehension(self, node: Any) -> ast.AST:
+        hidden, generators = self.hidden, []
+        for g in node.generators:
+            items = Expressions(self.lifter, hidden).visit(g.iter)
+            hidden |= {n.id for n in ast.walk(g.target) if isinstance(n, ast.Name)}
+            inner = Expressions(self.lifter, hidden)
+            generators.append(
+                ast.comprehension(g.target, items, [inner.visit(c) for c in g.ifs], g.is_async)
+            )
+        inner = Expressions(self.lifter, hidden)
+        if isinstance(node, ast.DictComp):
+            return ast.DictComp(inner.visit(node.key), inner.visit(node.value), generators)
+        return type(node)(inner.visit(node.elt), generators)
+
+    visit_ListComp = visit_SetComp = visit_DictComp = visit_GeneratorExp = comprehension
+
+    # --- calls
+
+    def visit_Call(self, node: ast.Call) -> ast.expr:
+        callee = self.callee(node)
+        args = [self.visit(a) for a in node.args]
+        keywords = [ast.keyword(k.arg, self.visit(k.value)) for k in node.keywords]
+        target = self.callees.object(node.func)
+        name = getattr(target, "__name__", "")
+        if target is print:
+            args = [self.shown(old, new) for old, new in zip(node.args, args, strict=True)]
+        elif name in APPLYING and args and isinstance(node.args[0], ast.Name | ast.Attribute):
+            if name in ("map", "filter", "reduce"):
+                args[0] = self.as_lifted(node.args[0])
+        elif is_ours(target, "runtime") or is_library(target):
+            args = [self.passed(old, new) for old, new in zip(node.args, args, strict=True)]
+        for k in keywords:
+            if k.arg == "key" and isinstance(k.value, ast.Name | ast.Attribute):
+                k.value = self.as_lifted(k.value)
+        return ast.copy_location(ast.Call(callee, args, keywords), node)
+
+    def callee(self, node: ast.Call) -> ast.expr:
+        f = node.func
+        staged = self.staged_builtin(node)
+        if staged:
+            self.lifter.module.changed = True
+            return core.name(f"@{staged}")
+        if isinstance(f, ast.Name) and (f.id.startswith("@") or f.id == core.UNDEFINED):
+            return f
+        if isinstance(f, ast.Attribute) and self.callees.object(f) is None:
+            if f.attr in METHODS or is_at(f):
+                return ast.Attribute(self.visit(f.value), f.attr, ast.Load())
+            if f.attr.startswith("__"):
+                return ast.Attribute(self.visit(f.value), f.attr, ast.Load())
+        return self.as_lifted(f)
+
+    def staged_builtin(self, node: ast.Call) -> str:
+        for builtin, name in STAGED_BUILTINS.items():
+            if self.callees.is_builtin(node.func, builtin):
+                return "" if all(self.plain(a) for a in node.args) else name
+        return ""
+
+    def as_lifted(self, f: ast.expr) -> ast.expr:
+        """The function to call in place of `f`."""
+        if isinstance(f, ast.Name):
+            if f.id in self.lifter.lifted_here:
+                return f
+            if not core.is_local(f.id) and f.id not in self.hidden | self.lifter.cells:
+                sibling = self.lifter.module.sibling(f.id)
+                if sibling is not None:
+                    return core.name(sibling)
+        if isinstance(f, ast.Lambda):
+            return self.visit(f)
+        value = self.callees.object(f)
+        if value is not None:
+            if self.callees.is_known(value) or not callable(value):
+                return f
+            if self.lifter.module.surveying and isinstance(value, types.FunctionType):
+                self.lifter.module.called.append(value)
+                return f
+            other = self.lifter.module.lifted_sibling(f, value)
+            if other is not None:
+                return core.name(other)
+        elif isinstance(f, ast.Name) and self.is_unknown_global(f.id):
+            return f
+        return self.helper("lifted", self.visit(f))
+
+    def is_unknown_global(self, name: str) -> bool:
+        hidden = self.hidden | self.lifter.cells
+        return not core.is_local(name) and name not in hidden and name not in self.callees.namespace
+
+    def passed(self, old: ast.expr, new: ast.expr) -> ast.expr:
+        """An argument of a function that is not lifted: a user's function goes in lifted form."""
+        if isinstance(old, ast.Name | ast.Attribute):
+            value = self.callees.object(old)
+            if isinstance(value, types.FunctionType):
+                return self.as_lifted(old)
+        return new
+
+    def shown(self, old: ast.expr, new: ast.expr) -> ast.expr:
+        """An f-string to print becomes a format and its values, which may be known only later."""
+        if not isinstance(old, ast.JoinedStr):
+            return new
+        pattern, values = "", []
+        for part in old.values:
+            if isinstance(part, ast.Constant):
+                pattern += part.value.replace("{", "{{").replace("}", "}}")
+                continue
+            assert isinstance(part, ast.FormattedValue)
+            spec = ""
+            if part.format_spec is not None:
+                pieces = part.format_spec.values  # type: ignore[attr-defined]
+                if not all(isinstance(p, ast.Constant) for p in pieces):
+                    return new
+                spec = ":" + "".join(p.value for p in pieces)
+            conversion = f"!{chr(part.conversion)}" if part.conversion > 0 else ""
+            pattern += "{" + conversion + spec + "}"
+            values.append(self.visit(part.value))
+        if not values or all(self.plain(p.value) for p in old.values if hasattr(p, "conversion")):
+            return new
+        assert list(string.Formatter().parse(pattern))
+        return self.helper("formatted", core.constant(pattern), *values)
+
+
+def is_at(f: ast.Attribute) -> bool:
+    """Whether a method is that of `x.at[index]`."""
+    place = f.value
+    return (
+        f.attr in AT_METHODS
+        and isinstance(place, ast.Subscript)
+        and isinstance(place.value, ast.Attribute)
+        and place.value.attr == "at"
+    )
+
+
+def later(value: ast.expr) -> ast.Lambda:
+    """`lambda: value`"""
+    return ast.Lambda(ast.arguments([], [], None, [], [], None, []), value)

@@ -1,0 +1,248 @@
+"""Builtins that ask for a Python number or a truth value, on values that are known only later.
+
+Each is the builtin of the same name on plain values.
+"""
+
+from __future__ import annotations
+
+import builtins
+from collections.abc import Callable
+from typing import Any
+
+import numpy
+
+from overt.runtime.array import Array
+from overt.runtime.lanes import Lanes
+from overt.runtime.masks import active_lanes
+from overt.runtime.predicates import predicate
+from overt.runtime.primitive import GRAPH
+from overt.runtime.regions import host_callback
+from overt.runtime.staging import is_known
+from overt.runtime.tree import tree_flatten, tree_leaves, tree_unflatten
+from overt.runtime.truth import and_, or_
+
+__all__ = [
+    "all_", "any_", "bool_", "check", "float_", "formatted", "int_", "max_", "min_", "print_",
+    "sorted_",
+]  # fmt: skip
+
+
+def _is_open(x: Any) -> bool:
+    """Whether Python cannot have the value of `x` now."""
+    return isinstance(x, Array) and not is_known(x)
+
+
+def _extreme(function: Callable, args: tuple, options: dict, reduce: str, better: Callable) -> Any:
+    items = args[0] if len(args) == 1 else args
+    if isinstance(items, Array) and _is_open(items) and items.ndim == 1 and not options:
+        return getattr(items, reduce)()
+    items = list(items)
+    if options.get("key") or not any(_is_open(x) for x in items):
+        return function(items, **options)
+    from overt.runtime import numpy as np
+
+    best = items[0]
+    for x in items[1:]:
+        best = np.where(better(x, best), x, best)
+    return best
+
+
+def max_(*args: Any, **options: Any) -> Any:
+    """`max`; of equal values the first.
+
+    >>> max_(2, 5, 3)
+    5
+    """
+    return _extreme(max, args, options, "max", lambda x, best: x > best)
+
+
+def min_(*args: Any, **options: Any) -> Any:
+    """`min`; of equal values the first.
+
+    >>> min_([], default=0)
+    0
+    """
+    return _extreme(min, args, options, "min", lambda x, best: x < best)
+
+
+def any_(items: Any) -> Any:
+    """`any`, which stops at the first true item.
+
+    >>> any_(n > 1 for n in [0, 2])
+    True
+    """
+    if _is_open(items):
+        return items.astype(bool).any(axis=0)
+    found: Any = False
+    for x in items:
+        found = or_(found, lambda x=x: predicate(x))
+        if found is True:
+            return True
+    return found
+
+
+def all_(items: Any) -> Any:
+    """`all`, which stops at the first false item.
+
+    >>> all_([])
+    True
+    """
+    if _is_open(items):
+        return items.astype(bool).all(axis=0)
+    found: Any = True
+    for x in items:
+        found = and_(found, lambda x=x: predicate(x))
+        if found is False:
+            return False
+    return found
+
+
+def sorted_(items: Any, *, key: Callable | None = None, reverse: bool = False) -> list[Any]:
+    """`sorted`; values known only later are sorted as the numbers that they are.
+
+    >>> sorted_([3, 1, 2], reverse=True)
+    [3, 2, 1]
+    """
+    items = list(items)
+    keys = items if key is None else [key(x) for x in items]
+    if not any(_is_open(x) for x in keys):
+        return sorted(items, key=key, reverse=reverse)
+    from overt.runtime import numpy as np
+
+    numbers = np.stack(keys)
+    order = np.argsort(-numbers if reverse else numbers, stable=True)
+    values = numbers if key is None else np.stack(items)
+    return list(values[order])
+
+
+def float_(x: Any = 0.0) -> Any:
+    """`float`; of a value known only later, a scalar array of floats.
+
+    >>> float_("1.5")
+    1.5
+    """
+    return _scalar(x).astype(float) if _is_open(x) else float(x)
+
+
+def int_(x: Any = 0, *base: int) -> Any:
+    """`int`, which cuts off towards zero; of a value known only later, a scalar array.
+
+    >>> int_(-1.5), int_("ff", 16)
+    (-1, 255)
+    """
+    return _scalar(x).astype(int) if _is_open(x) else int(x, *base)
+
+
+def bool_(x: Any = False) -> Any:
+    """`bool`; of a value known only later, a scalar array.
+
+    >>> bool_([])
+    False
+    """
+    return predicate(x)
+
+
+def _scalar(x: Any) -> Any:
+    if x.size != 1:
+        raise TypeError(f"only an array with one element is a number, this one has shape {x.shape}")
+    return x.reshape(())
+
+
+# --- text that waits for its values
+
+
+class Text:
+    """A format and the values to put into it once they are known."""
+
+    def __init__(self, pattern: str, values: tuple[Any, ...]):
+        self.pattern, self.values = pattern, values
+
+
+def formatted(pattern: str, *values: Any) -> Any:
+    """The text of an f-string, once its values are known.
+
+    >>> formatted("x = {:.2f}", 1.0)
+    'x = 1.00'
+    """
+    if any(_is_open(x) for x in tree_leaves(values)):
+        return Text(pattern, values)
+    return pattern.format(*[_shown(v) for v in values])
+
+
+def _shown(x: Any) -> Any:
+    """A scalar array as the number it is, so that formats like `.2f` work."""
+    if isinstance(x, Array | numpy.ndarray) and not x.shape:
+        return numpy.asarray(x).item()
+    return x
+
+
+def _open_parts(args: tuple[Any, ...]) -> tuple[list[Any], Callable[[Any], list[Any]]]:
+    """The values in `args` that are not known, and how to put them back in."""
+    parts = [x.values if isinstance(x, Text) else x for x in args]
+    leaves, definition = tree_flatten(parts)
+    places = [i for i, x in enumerate(leaves) if _is_open(x)]
+
+    def complete(values: Any) -> list[Any]:
+        filled = list(leaves)
+        for i, value in zip(places, values, strict=True):
+            filled[i] = value
+        return [
+            x.pattern.format(*[_shown(v) for v in part]) if isinstance(x, Text) else _shown(part)
+            for x, part in zip(args, tree_unflatten(definition, filled), strict=True)
+        ]
+
+    return [leaves[i] for i in places], complete
+
+
+def print_(*args: Any, **options: Any) -> None:
+    """`print`, every time that the program gets here; once for each lane of a `vmap`."""
+    values, complete = _open_parts(args)
+    _each_lane(values, active_lanes(), lambda xs: builtins.print(*complete(xs), **options))
+
+
+def check(test: Any, message: Any = None) -> None:
+    """`assert test, message`, when the program gets here; in every lane of a `vmap`.
+
+    >>> check(1 > 2, "wrong order")
+    Traceback (most recent call last):
+    AssertionError: wrong order
+    """
+    truth = predicate(test)
+    known = () if message is None else (message,)
+    if truth is False and active_lanes() is None and not isinstance(message, Text):
+        raise AssertionError(*known)
+    if truth is True:
+        return
+    values, complete = _open_parts(known)
+
+    def fail(found: Any) -> None:
+        if not bool(found[0]):
+            raise AssertionError(*complete(found[1:]))
+
+    _each_lane([truth, *values], active_lanes(), fail)
+
+
+def _each_lane(values: list[Any], mask: Any, effect: Callable[[Any], None]) -> None:
+    """Run an effect on the host with these values, once for each lane that is active."""
+    operands = values if mask is None else [mask, *values]
+    levels = [x.level for x in operands if isinstance(x, Lanes)]
+    if levels:
+        top = max(levels)
+        lanes = next(x.lanes for x in operands if isinstance(x, Lanes) and x.level == top)
+        for k in range(lanes):
+            one = [
+                x.value[k] if isinstance(x, Lanes) and x.level == top else x for x in operands
+            ]
+            _each_lane(one[mask is not None :], None if mask is None else one[0], effect)
+        return
+    if GRAPH.get() is None:
+        if mask is None or predicate(mask):
+            effect(values)
+        return
+
+    def on_host(*arrays: Any) -> tuple:
+        if mask is None or bool(arrays[0]):
+            effect(arrays[mask is not None :])
+        return ()
+
+    host_callback(on_host, (), *operands, ordered=True)
