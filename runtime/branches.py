@@ -24,7 +24,7 @@ def cond(pred: Any, then: Callable, orelse: Callable, operands: Sequence[Any] = 
     """`then(*operands)` if `pred` else `orelse(*operands)`.
 
     With a predicate that Python knows, one of them is called.  With a symbolic one both are staged
-    and their results joined: numbers are promoted, what one side does not set becomes a placeholder.
+    and their results joined: numbers are promoted, what one side does not set gets a placeholder.
     With one that differs between lanes both run and each lane takes its side's results.
 
     Errors: TypeError naming the value whose types on the two sides have nothing in common.

@@ -34,7 +34,7 @@ class Unlike(TypeError):
 
 
 class Spec:
-    """What a value is made of; equal specs have the same arrays and constants in the same places."""
+    """What a value is made of; equal specs have equal arrays and constants in the same places."""
 
     level = 0
 
@@ -123,7 +123,7 @@ class Value(Spec):
         return Value(self.aval.update(shape=(*shape[:axis], lanes, *shape[axis:])))
 
     def __str__(self) -> str:
-        return str(self.aval)
+        return str(self.aval.strong())
 
 
 class Laned(Spec):
@@ -275,10 +275,7 @@ def _join_values(a: Spec, b: Spec, path: tuple[Any, ...]) -> Spec:
         kinds = [(x.aval.dtype, x.aval.weak) for x in (a, b)]
         return Value(Aval(a.aval.shape, *dtypes.result_kind(*kinds)))
     if isinstance(a, Laned):
-        if isinstance(b, Laned) and b.level == a.level:
-            inner = b.inner
-        else:
-            inner = b.spread(a.lanes)
+        inner = b.inner if isinstance(b, Laned) and b.level == a.level else b.spread(a.lanes)
         return Laned(_join_values(a.inner, inner, path), a.lanes, a.level)
     assert isinstance(a, Dualed)
     if isinstance(b, Dualed) and b.level == a.level:

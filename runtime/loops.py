@@ -64,9 +64,9 @@ class Loop:
     def mismatch(self, position: int, unlike: Unlike) -> TypeError:
         """The error of a variable that is of another kind after an iteration."""
         return TypeError(
-            f"{self.where()}: variable {self.name(position)}{describe(unlike.path)} is {unlike.one} "
-            f"before an iteration and {unlike.other} after it; a loop whose number of iterations is "
-            "known only when the program runs must keep the types of its variables"
+            f"{self.where()}: variable {self.name(position)}{describe(unlike.path)} is "
+            f"{unlike.one} before an iteration and {unlike.other} after it; a loop whose number of "
+            "iterations is known only when the program runs must keep the types of its variables"
         )
 
 

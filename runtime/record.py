@@ -139,7 +139,8 @@ def _recorded_call(
         return definition_leaves(definition, bars, operands)
 
     results = tape.record(list(out) if many else [out], leaves, pullback)
-    return type(out)(results) if type(out) in (tuple, list) else results[0]
+    # named tuples are built by _make
+    return getattr(out, "_make", type(out))(results) if many else results[0]
 
 
 def definition_leaves(definition: Any, bars: list[Any], operands: Sequence[Any]) -> list[Any]:
@@ -157,7 +158,7 @@ def vjp_call(fn: Callable, *primals: Any, has_aux: bool = False) -> Any:
     """Run `fn(*primals)`; its result, and the function from its cotangent to those of `primals`.
 
     Arguments and result are trees.  Cotangents come back with zeros for floats and None for
-    integers.  With `has_aux`, `fn` returns (result, aux) and so does this, with the pullback between.
+    integers.  With `has_aux`, `fn` returns (result, aux), and aux comes last here.
 
     >>> from overt.runtime import numpy as np
     >>> out, pullback = vjp_call(lambda x: np.sin(x) * x, np.array(0.0))

@@ -133,7 +133,7 @@ class _Rolled:
         if loop.items is not None:
             active: Any = True
             if has_lanes(loop.items.length):
-                active = 0 < loop.items.length
+                active = loop.items.length > 0
         else:
             assert loop.test is not None
             active = predicate(loop.test(*carry))

@@ -126,7 +126,8 @@ def _untransposed(
 
     def backward(g: Any) -> Any:
         bars = operand_cotangents(rule, fn, g, out, operands, params, wanted)
-        return [materialize(bar, x) for bar, x, use in zip(bars, operands, wanted) if use]
+        triples = zip(bars, operands, wanted, strict=True)
+        return [materialize(bar, x) for bar, x, use in triples if use]
 
     _, pullback = vjp_call(backward, zeros_of_result(out))
     (out_dot,) = pullback([dot for dot in dots if dot is not None])
