@@ -27,8 +27,8 @@ def jax():
 
 UNARY = [
     "abs", "acos", "asin", "asinh", "atan", "atanh", "bessel_i0e", "bessel_i1e", "cbrt", "ceil",
-    "cos", "cosh", "digamma", "erf", "erf_inv", "erfc", "exp", "exp2", "expm1", "floor", "is_finite",
-    "lgamma", "logistic", "neg", "round", "sign", "sin", "sinh", "square", "tan", "tanh",
+    "cos", "cosh", "digamma", "erf", "erf_inv", "erfc", "exp", "exp2", "expm1", "floor", "lgamma",
+    "is_finite", "logistic", "neg", "round", "sign", "sin", "sinh", "square", "tan", "tanh",
 ]  # fmt: skip
 BINARY = [
     "add", "atan2", "div", "eq", "ge", "gt", "le", "lt", "max", "min", "mul", "ne", "nextafter",
@@ -188,6 +188,60 @@ def test_scan_variants(jax):
     assert carry == 0 and ys.shape == (0, 2)
     with pytest.raises(ValueError, match="length"):
         lax.scan(lambda c, x: (c, x), 0, (np.ones(2), np.ones(3)))
+
+
+IMAGE = onp.cos(onp.arange(2 * 7 * 6 * 4.0)).reshape(2, 7, 6, 4).astype("float32")
+KERNEL = onp.sin(onp.arange(3 * 2 * 4 * 6.0)).reshape(3, 2, 4, 6).astype("float32")
+LAST = ("NHWC", "HWIO", "NHWC")
+CONVOLUTIONS = {
+    "same": lambda lax, x, w: lax.conv_general_dilated(
+        x, w, (1, 2), "SAME", dimension_numbers=LAST),
+    "dilated": lambda lax, x, w: lax.conv_general_dilated(
+        x, w, (2, 1), ((1, 2), (0, -1)), (2, 1), (1, 2), LAST),
+    "groups": lambda lax, x, w: lax.conv_general_dilated(
+        x, w[:, :, :2], (1, 1), "VALID", dimension_numbers=LAST, feature_group_count=2),
+    "batch_groups": lambda lax, x, w: lax.conv_general_dilated(
+        x, w, (1, 1), "VALID", dimension_numbers=LAST, batch_group_count=2),
+    "transpose": lambda lax, x, w: lax.conv_transpose(x, w, (2, 3), "SAME"),
+    "transpose_kernel": lambda lax, x, w: lax.conv_transpose(
+        x, w.transpose(0, 1, 3, 2), (2, 1), "VALID", transpose_kernel=True),
+    "first": lambda lax, x, w: lax.conv(
+        x.transpose(0, 3, 1, 2), w.transpose(3, 2, 0, 1), (1, 1), "SAME"),
+    "patches": lambda lax, x, w: lax.conv_general_dilated_patches(
+        x, (3, 2), (1, 2), "SAME", dimension_numbers=LAST),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", CONVOLUTIONS)
+def test_convolutions_as_jax(jax, name):
+    wanted, pull = jax.vjp(lambda x, w: CONVOLUTIONS[name](jax.lax, x, w), IMAGE, KERNEL)
+    out, pullback = vjp_call(
+        lambda x, w: CONVOLUTIONS[name](lax, x, w), np.asarray(IMAGE), np.asarray(KERNEL)
+    )
+    assert_allclose(onp.asarray(out), onp.asarray(wanted), rtol=1e-4, atol=1e-4)
+    g = onp.cos(onp.arange(wanted.size)).reshape(wanted.shape).astype("float32")
+    for found, bar in zip(pullback(np.asarray(g)), pull(jax.numpy.asarray(g)), strict=True):
+        assert_allclose(onp.asarray(found), onp.asarray(bar), rtol=1e-3, atol=1e-3)
+
+
+@pytest.mark.parametrize("groups", [1, 2])
+@pytest.mark.parametrize("mapped", [(0, None), (None, 0), (0, 0)])
+def test_convolution_in_lanes(mapped, groups):
+    x = onp.cos(onp.arange(2 * 3 * 4 * 6.0)).reshape(2, 3, 4, 6).astype("float32")
+    w = (
+        onp.sin(onp.arange(2 * 4 * 4 * 2.0))
+        .reshape(2, 4, 4, 2)
+        .astype("float32")[:, :, : 4 // groups]
+    )
+    at = [a if m == 0 else a[0] for a, m in zip((x, w), mapped, strict=True)]
+
+    def f(x, w):
+        return lax.conv_general_dilated(x, w, (2,), "SAME", feature_group_count=groups)
+
+    lanes = f(*(Lanes(np.asarray(a), 1) if m == 0 else a for a, m in zip(at, mapped, strict=True)))
+    for k in range(2):
+        one = f(*(a[k] if m == 0 else a for a, m in zip(at, mapped, strict=True)))
+        assert_allclose(onp.asarray(lanes.value)[k], onp.asarray(one), rtol=1e-5, atol=1e-5)
 
 
 def test_stop_gradient():

@@ -10,6 +10,15 @@ from overt.runtime.lax.convert import (
     reduce_precision,
     stop_gradient,
 )
+from overt.runtime.lax.convolution import (
+    ConvDimensionNumbers,
+    conv,
+    conv_dimension_numbers,
+    conv_general_dilated,
+    conv_general_dilated_patches,
+    conv_transpose,
+    conv_with_general_padding,
+)
 from overt.runtime.lax.loops import (
     associative_scan,
     cond,

@@ -48,8 +48,8 @@ rows.rule = Rule(  # type: ignore[attr-defined]
 
 def row_count(leaves: list[Any]) -> int:
     """The common length of the first axes. Errors: ValueError where they differ or are missing."""
-    lengths = {leaf.shape[0] if leaf.ndim else None for leaf in leaves}
-    if len(lengths) != 1 or None in lengths:
+    lengths = {leaf.shape[0] for leaf in leaves if leaf.ndim}
+    if len(lengths) != 1 or not all(leaf.ndim for leaf in leaves):
         shapes = [leaf.shape for leaf in leaves]
         raise ValueError(f"arrays to loop over need first axes of one length, got shapes {shapes}")
     return lengths.pop()
