@@ -22,7 +22,7 @@ from overt.rewrites.core import Assign, Define, Do, For, Function, If, Note, Whi
 # Runtime helpers with an effect of their own.
 EFFECTS = frozenset("push print_ check store".split())
 # Helpers that give a changed container, and may do so by changing the one they are given.
-CHANGES = frozenset("set_item appended changed taken".split())
+CHANGES = frozenset("set_item appended changed popped".split())
 PURE_MODULES = ("numpy", "math", "overt", "scipy", "operator", "cmath")
 PURE_ROOTS = frozenset("np numpy jnp onp math".split())
 PURE_BUILTINS = frozenset(

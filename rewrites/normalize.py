@@ -383,7 +383,7 @@ class Builder:
         if result == "ignored":
             self.replaced(holder, changed_container(old, method, args))
             return core.name("ignored")
-        changed = ast.Call(core.name("@taken"), [old, core.constant(method), *args], [])
+        changed = ast.Call(core.name("@popped"), [old, core.constant(method), *args], [])
         value = self.names.fresh(result)
         if isinstance(holder, ast.Name):
             new = self.bind(holder.id)

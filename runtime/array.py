@@ -216,7 +216,7 @@ class Array:
     @property
     def at(self) -> Any:
         """`x.at[index].set(value)`, `.add(value)`, ...: a changed copy."""
-        from overt.runtime.at import At
+        from overt.runtime.updates import At
 
         return At(self)
 
