@@ -118,10 +118,15 @@ def _spliced(b: Any, x: Any, v: Any, axis: int, start: int) -> Any:
 
 
 def _store_aval(x: Aval, v: Aval, *, spec: Spec) -> Aval:
-    wanted = picked_shape(spec)
-    if broadcast_shapes(v.shape, wanted) != wanted:
-        raise ValueError(f"cannot store a value of shape {v.shape} in a part of shape {wanted}")
+    check_fits(v.shape, picked_shape(spec))
     return x
+
+
+def check_fits(shape: tuple[int, ...], wanted: tuple[int, ...]) -> None:
+    """Errors: ValueError where a value of `shape` does not broadcast to `wanted`."""
+    offset = len(wanted) - len(shape)
+    if offset < 0 or any(n not in (1, wanted[offset + k]) for k, n in enumerate(shape)):
+        raise ValueError(f"cannot store a value of shape {shape} in a part of shape {wanted}")
 
 
 def lanes_first(v: Any, rank: int) -> Any:
@@ -199,10 +204,10 @@ def _in_range(b: Any, index: Any, n: int) -> Any:
     return b.binary("and", low, b.compare("LT", index, b.full(shape, n, dtype)))
 
 
-def _all_in_range(b: Any, starts: list[Any], x: Aval, axes: tuple[int, ...]) -> Any:
+def _all_in_range(b: Any, starts: list[Any], x: Aval, axes: tuple[int, ...], shape: Any = ()) -> Any:
     inside = None
     for index, axis in zip(starts, axes, strict=True):
-        now = _in_range(b, index, x.shape[axis])
+        now = b.broadcast_to(_in_range(b, index, x.shape[axis]), shape)
         inside = now if inside is None else b.binary("and", inside, now)
     return inside
 
@@ -267,9 +272,8 @@ def _lower_gather(
             indices_are_sorted=sorted,
         )
     if mode == "fill":
-        inside = _all_in_range(b, starts, operand, axes)
-        where = range(at, at + len(shape))
-        inside = b.broadcast_in_dim(b.broadcast_to(inside, shape), out.shape, list(where))
+        inside = _all_in_range(b, starts, operand, axes, shape)
+        inside = b.broadcast_in_dim(inside, out.shape, list(range(at, at + len(shape))))
         blank = b.full(out.shape, fill_value_for(out.dtype, fill), out.dtype)
         result = b.select(inside, result, blank)
     return result
@@ -388,9 +392,7 @@ def _combining(combine: str, dtype: Any) -> str:
 
 
 def _scatter_aval(x: Aval, v: Aval, *indices: Aval, axes: Any, at: int, **params: Any) -> Aval:
-    wanted = gathered_shape(x, indices, axes, at)
-    if len(v.shape) > len(wanted) or broadcast_shapes(v.shape, wanted) != wanted:
-        raise ValueError(f"cannot store a value of shape {v.shape} in a part of shape {wanted}")
+    check_fits(v.shape, gathered_shape(x, indices, axes, at))
     return x
 
 

@@ -129,8 +129,8 @@ def lu_solve(factors: Any, b: Any, trans: bool = False) -> Any:
 @composite(
     arrays=("a", "b"),
     vjp=(
-        lambda g, out, a, b: solve_bar_a(g, out, a),
-        lambda g, out, a, b: solve_bar_b(g, out, a),
+        lambda g, out, a, b: solve_bar_a(g, out, a, b),
+        lambda g, out, a, b: solve_bar_b(g, out, a, b),
     ),
     jvp=lambda dots, out, a, b: solve_dot(dots[0], dots[1], out, a),
 )
@@ -156,23 +156,25 @@ def solve(a: Any, b: Any) -> Any:
     return x[..., 0] if vector else x
 
 
-def solve_bar_b(g: Any, out: Any, a: Any) -> Any:
+def solve_bar_b(g: Any, out: Any, a: Any, b: Any) -> Any:
     """Cotangent of b in `solve(a, b)`: solve with the transposed matrix."""
-    return np.linalg.solve(mT(a), g) if np.ndim(out) > 1 or np.ndim(a) == 2 else np.linalg.solve(
-        mT(a), np.expand_dims(g, -1)
-    )[..., 0]
+    if np.ndim(b) == 1:
+        return sum_to(np.linalg.solve(mT(a), np.expand_dims(g, -1))[..., 0], b)
+    return sum_to(np.linalg.solve(mT(a), g), b)
 
 
-def solve_bar_a(g: Any, out: Any, a: Any) -> Any:
+def solve_bar_a(g: Any, out: Any, a: Any, b: Any) -> Any:
     """Cotangent of a in `solve(a, b)`: minus the outer product of b's cotangent and x."""
-    b_bar = solve_bar_b(g, out, a)
-    if np.ndim(out) == 1:
-        return -np.outer(b_bar, out)
-    return -(b_bar @ mT(out))
+    if np.ndim(b) == 1:
+        g, out = np.expand_dims(g, -1), np.expand_dims(out, -1)
+    return sum_to(-(np.linalg.solve(mT(a), g) @ mT(out)), a)
 
 
 def solve_dot(a_dot: Any, b_dot: Any, x: Any, a: Any) -> Any:
     """Tangent of x = solve(a, b)."""
+    if np.ndim(x) > 1 and np.ndim(a_dot) > 2 and np.ndim(b_dot) == 1:  # one vector, many matrices
+        b_dot, x = np.expand_dims(b_dot, -1), np.expand_dims(x, -1)
+        return np.linalg.solve(a, b_dot - a_dot @ x)[..., 0]
     return np.linalg.solve(a, b_dot - a_dot @ x)
 
 
@@ -292,8 +294,8 @@ def slogdet_dot(a_dot: Any, out: Any, a: Any) -> Any:
     """Tangents of sign and logarithm."""
     relative = np.trace(np.linalg.solve(a, a_dot), axis1=-1, axis2=-2)
     if dtypes.is_complex(a.dtype):
-        return SlogdetResult(out[0] * 1j * np.imag(relative).astype(a.dtype), np.real(relative))
-    return SlogdetResult(np.zeros_like(relative), relative)
+        return out[0] * 1j * np.imag(relative).astype(a.dtype), np.real(relative)
+    return np.zeros_like(relative), relative
 
 
 # factorizations -----------------------------------------------------------------------------------
@@ -366,7 +368,7 @@ def qr_tangent(a_dot: Any, out: Any, a: Any, mode: str) -> Any:
         )
     if mode == "r":
         return qr_tangents(a_dot, np.linalg.qr(a), a)[1]
-    return QRResult(*qr_tangents(a_dot, out, a))
+    return qr_tangents(a_dot, out, a)
 
 
 def qr_bar(g: Any, out: Any, a: Any, mode: str) -> Any:
@@ -415,7 +417,7 @@ def eigvalsh_bar(g: Any, a: Any) -> Any:
     return np.conj(v) * np.expand_dims(g, -2) @ mT(v)
 
 
-@composite(arrays=("a",), jvp=lambda dots, out, a: EigResult(*eig_dot(dots[0], out)))
+@composite(arrays=("a",), jvp=lambda dots, out, a: eig_dot(dots[0], out))
 def eig(a: Any) -> Any:
     """Eigenvalues, and right eigenvectors in the columns, of general square matrices: complex.
 
@@ -699,6 +701,7 @@ def trace(x: Any, /, *, offset: int = 0, dtype: Any = None) -> Any:
 
 
 from overt.runtime import numpy as np  # noqa: E402
+from overt.runtime.derivatives import sum_to  # noqa: E402
 from overt.runtime.numpy.factor_derivatives import cholesky_bar, cholesky_dot  # noqa: E402
 from overt.runtime.numpy.norms import matrix_norm, norm, vector_norm  # noqa: E402
 from overt.runtime.numpy.products import matmul, outer, tensordot, vecdot  # noqa: E402

@@ -83,13 +83,13 @@ def vector_norm_along(x: Any, ord: Any, axis: Any, keepdims: bool) -> Any:
     how = {"axis": axis, "keepdims": keepdims}
     if ord == 2:
         return euclidean(x, axis, keepdims)
-    if ord == numpy.inf:
-        return np.max(np.abs(x), **how)
-    if ord == -numpy.inf:
-        return np.min(np.abs(x), **how)
     if ord == 0:
         return np.sum((x != 0).astype(dtypes.real_type(x.dtype)), **how)
-    size = np.abs(x)
+    size = np.where(x == 0, 0.0, np.abs(x))  # with slope 0 at 0
+    if ord == numpy.inf:
+        return np.max(size, **how)
+    if ord == -numpy.inf:
+        return np.min(size, **how)
     if ord == 1:
         return np.sum(size, **how)
     # zeros are kept away from the powers, whose slope there is infinite
