@@ -128,28 +128,35 @@ class Program:
 
     # ---- running ----
 
-    def run(self, arrays: Sequence[Any]) -> list[DeviceArray]:
-        """The results for concrete arrays of this program's avals."""
+    def run(self, arrays: Sequence[Any], others: Sequence[Any] | None = None) -> list[DeviceArray]:
+        """The results for concrete arrays of this program's avals.
+
+        `others` take the place of the program's constants.
+        """
         ready = self._ready
         if ready is None:
-            return self._run(arrays)
+            return self._run(arrays, others)
         buffers = []
-        for x in arrays:
+        for x in (*arrays, *others) if others is not None else arrays:
             if type(x) is not DeviceArray:
-                return self._run(arrays)
+                return self._run(arrays, others)
             buffers.append(x.buffer)
         run, consts, handlers, out = ready
+        consts = consts if others is None else []
         made = run(buffers + consts).consume_with_handlers(handlers)
         return list(map(DeviceArray, made, out))
 
-    def _run(self, arrays: Sequence[Any]) -> list[DeviceArray]:
+    def _run(self, arrays: Sequence[Any], others: Sequence[Any] | None = None) -> list[DeviceArray]:
         """The general case: any device, effects, growing buffers, checks of the results."""
         token = GRAPH.set(None)
         try:
             arrays = [eager.operand(x) for x in arrays]
-            device, committed = eager.common_device([*arrays, *(self.consts or ())])
+            known = (self.consts or ()) if others is None else others
+            device, committed = eager.common_device([*arrays, *known])
             while True:
                 executable, consts = self._compiled(device)
+                if others is not None:
+                    consts = eager.on_device(list(others), executable.device)
                 buffers = eager.on_device(arrays, executable.device) + consts
                 made = run_checked(executable, buffers)
                 counts, made = made[len(self.out) :], made[: len(self.out)]
@@ -165,7 +172,8 @@ class Program:
         settings = config.current()
         if device is None and not (self.checks or executable.effects or settings.debug_nans
                                    or settings.debug_infs):  # fmt: skip
-            self._ready = executable.run, consts, executable.handlers, self.out
+            kept = self._compiled(device)[1]
+            self._ready = executable.run, kept, executable.handlers, self.out
         results = eager.wrap(made, self.out, executable.device, committed)
         eager.check_finite(self.name, results, settings)
         return results

@@ -164,15 +164,15 @@ def find_node(file: File, code: types.CodeType) -> ast.FunctionDef | ast.Lambda:
 
 
 def same_code(node: ast.Lambda, code: types.CodeType) -> bool:
-    """Whether a lambda is the one that was compiled to `code`: it stands at the same columns."""
-    spans = [p for p in code.co_positions() if p[2] is not None and p[0] == node.body.lineno]
-    columns = [p[2] for p in spans if p[2] is not None]
-    ends = [p[3] for p in spans if p[3] is not None]
-    if not columns:
-        return False
+    """Whether a lambda is the one that was compiled to `code`: its body stands at the same place."""
     body = node.body
-    end = body.end_col_offset or 0
-    return min(columns) >= body.col_offset and (body.end_lineno != body.lineno or max(ends) <= end)
+    start, end = (body.lineno, body.col_offset), (body.end_lineno, body.end_col_offset)
+    spans = [
+        ((line, column), (last, until))
+        for line, last, column, until in code.co_positions()
+        if None not in (line, last, column, until) and (line, column) != (last, until)
+    ]
+    return bool(spans) and min(a for a, _ in spans) >= start and max(b for _, b in spans) <= end
 
 
 def core_of(loaded: Loaded) -> core.Function:

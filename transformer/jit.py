@@ -1,0 +1,383 @@
+"""`jit`: functions staged once for each kind of arguments and run as compiled programs."""
+
+from __future__ import annotations
+
+import inspect
+import warnings
+from collections.abc import Callable
+from typing import Any
+
+from overt.runtime import config
+from overt.runtime.array import Array, DeviceArray
+from overt.runtime.aval import Aval, aval_of
+from overt.runtime.errors import StagingError
+from overt.runtime.interop import as_array
+from overt.runtime.parts import is_array
+from overt.runtime.primitive import GRAPH
+from overt.runtime.tree import flatten_strict
+from overt.runtime.tree_registry import LENIENT
+from overt.transformer import transformed
+from overt.transformer.observed import pairs_of
+from overt.transformer.staged import Staged
+from overt.transformer.static import Chosen, Static, marked
+from overt.transformer.transformed import Transformed, noted
+from overt.transformer.trees import is_unregistered, take_apart
+
+_current = config.current
+MANY_SHAPES = 16  # programs for values of one argument before a warning
+
+
+class Jit(Transformed):
+    """A function that runs as compiled programs, one for each kind of arguments."""
+
+    chain = "jit"
+    suffix = "lifted"
+
+    def __init__(
+        self, fn: Callable, static_argnums: Any = None, static_argnames: Any = None,
+        donate_argnums: Any = None, donate_argnames: Any = None, keep_unused: bool = False,
+        device: Any = None, backend: Any = None, inline: bool = False,
+        compiler_options: dict[str, Any] | None = None,
+    ) -> None:  # fmt: skip
+        super().__init__(fn)
+        self.static = Chosen(fn, static_argnums, static_argnames, "static")
+        self.donated = Chosen(fn, donate_argnums, donate_argnames, "donate")
+        self.compiler_options = compiler_options
+        self.programs: dict[tuple, Variants] = {}
+
+    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        if kwargs or self.static or GRAPH.get() is not None:
+            return self.general(args, kwargs)
+        leaves, structure = flatten_strict(args)
+        key = [structure, _current()]
+        for x in leaves:
+            if type(x) is not DeviceArray:
+                return self.general(args, kwargs)
+            key.append(x.aval)
+        variants = self.programs.get(tuple(key))
+        if variants is None or variants.promoted:
+            return self.general(args, kwargs)
+        for staged in variants.staged:
+            arrays = staged.guards.hold(NOTHING)
+            if arrays is not None:
+                try:
+                    return staged.run(leaves, NOTHING, arrays)
+                except Exception as error:
+                    raise self.explained(error) from None
+        return self.general(args, kwargs)
+
+    def printed_source(self) -> Any:
+        return transformed.lift(self.source())
+
+    # --- the general case
+
+    def general(self, args: tuple, kwargs: dict[str, Any]) -> Any:
+        """Any arguments: keywords, static ones, numbers, NumPy arrays, objects, symbolic values."""
+        if _current().disable_jit or transformed.needs_lifting(args, kwargs):
+            with noted():
+                return self.function()(*args, **kwargs)
+        call = Call(self, args, kwargs)
+        with noted():
+            staged, arrays = self.program(call)
+            return staged.run(call.leaves, call.objects, arrays)
+
+    def function(self) -> Callable[..., Any]:
+        """What is staged: the wrapped function with its control flow lifted."""
+        return transformed.lifted(self.__wrapped__)
+
+    def program(self, call: Call) -> tuple[Staged, list[Any]]:
+        """The program for a call, staged if there is none yet, and the arrays that it reads."""
+        variants = self.programs.get(call.key)
+        if variants is None:
+            variants = self.programs[call.key] = Variants()
+        while True:
+            call.promote(variants.promoted)
+            found = variants.fitting(call)
+            if found is not None:
+                return found
+            try:
+                staged = self.staged(call)
+            except StagingError as error:
+                if not self.promotes(error, call, variants):
+                    raise
+                continue
+            table = variants.of(call)
+            table.insert(0, staged)
+            self.warn_of_many(variants)
+            arrays = staged.guards.hold(call.objects)
+            if arrays is None:
+                raise StagingError(
+                    f"{transformed.name_of(self)} changes, while it is staged, what it depends on"
+                )
+            return staged, arrays
+
+    def staged(self, call: Call) -> Staged:
+        staged = Staged(call.run, call.avals, call.objects, transformed.name_of(self).split(".")[-1])
+        if self.donated:
+            staged.program.donated = call.donated_inputs()
+        staged.program.options = self.compiler_options
+        return staged
+
+    def promotes(self, error: StagingError, call: Call, variants: Variants) -> bool:
+        """Make the integer arguments static whose values were needed to stage; False if none were."""
+        needed = needed_inputs(error)
+        wanted = tuple(sorted({call.dynamic[i] for i in needed if i < len(call.dynamic)}))
+        if wanted and all(is_small_integer(call.every[i]) for i in wanted):
+            fresh = tuple(i for i in wanted if i not in variants.promoted)
+            if fresh:
+                variants.promoted = tuple(sorted({*variants.promoted, *fresh}))
+                return True
+        names = [call.leaf_name(i) for i in wanted]
+        if names:
+            error.add_note(
+                f"the value depends on {' and '.join(names)} of {transformed.name_of(self)}; "
+                "arguments whose values are needed can be made static with static_argnames"
+            )
+        return False
+
+    def warn_of_many(self, variants: Variants) -> None:
+        if variants.promoted and len(variants.table) == MANY_SHAPES:
+            warnings.warn(
+                f"{transformed.name_of(self)} was compiled for {MANY_SHAPES} values of an argument "
+                "that its shapes depend on; each further value compiles again",
+                stacklevel=5,
+            )
+
+    def explained(self, error: Exception) -> Exception:
+        from overt.transformer.rewrite import note_place
+
+        note_place(error)
+        return error
+
+    # --- looking at programs
+
+    def trace(self, *args: Any, **kwargs: Any) -> Any:
+        """Stage for arguments, which may be ShapeDtypeStructs, without running."""
+        from overt.transformer.stages import Traced
+
+        call = Call(self, args, kwargs)
+        with noted():
+            while True:
+                try:
+                    return Traced(self, call, self.staged(call))
+                except StagingError as error:
+                    variants = Variants()
+                    if not self.promotes(error, call, variants):
+                        raise
+                    call.promote(variants.promoted)
+
+    def lower(self, *args: Any, **kwargs: Any) -> Any:
+        """The program for arguments, which may be ShapeDtypeStructs, as StableHLO."""
+        return self.trace(*args, **kwargs).lower()
+
+    def eval_shape(self, *args: Any, **kwargs: Any) -> Any:
+        """Shapes and dtypes of the results."""
+        return self.trace(*args, **kwargs).out_info
+
+    def cache_size(self) -> int:
+        """How many programs there are."""
+        return sum(len(t) for v in self.programs.values() for t in v.table.values())
+
+    _cache_size = cache_size
+
+    def clear_cache(self) -> None:
+        """Forget all programs."""
+        self.programs.clear()
+
+
+NOTHING: list[Any] = []
+
+
+class Variants:
+    """The programs for one kind of arguments: by values of promoted arguments, then by guards."""
+
+    def __init__(self) -> None:
+        self.promoted: tuple[int, ...] = ()
+        self.table: dict[tuple, list[Staged]] = {(): []}
+        self.staged = self.table[()]
+
+    def of(self, call: Call) -> list[Staged]:
+        return self.table.setdefault(call.promoted_values, [])
+
+    def fitting(self, call: Call) -> tuple[Staged, list[Any]] | None:
+        for staged in self.table.get(call.promoted_values, ()):
+            arrays = staged.guards.hold(call.objects)
+            if arrays is not None:
+                return staged, arrays
+        return None
+
+
+class Call:
+    """The arguments of one call: arrays for the program, the rest for its key."""
+
+    def __init__(self, jitted: Jit, args: tuple, kwargs: dict[str, Any]) -> None:
+        self.jitted = jitted
+        self.bound = bound_objects(jitted.__wrapped__)
+        self.args, self.kwargs = args, kwargs
+        if jitted.static:
+            args, kwargs = marked(jitted.static, args, kwargs)
+        tree = (args, kwargs) if kwargs else args
+        self.flat = take_apart(tree)
+        self.has_keywords = bool(kwargs)
+        self.every: list[Any] = []
+        self.all_leaves: list[Any] = []
+        self.all_dynamic: list[int] = []
+        key: list[Any] = [self.flat.structure, _current()]
+        objects: list[Any] = []
+        for i, x in enumerate(self.flat.leaves):
+            x = x if not is_array(x) else spec(x)
+            self.every.append(x.value if type(x) is Static else x)
+            if is_array(x):
+                self.all_dynamic.append(i)
+                self.all_leaves.append(x)
+                key.append(aval_of(x))
+            elif type(x) is Static:
+                key.append(x.key)
+            elif is_object(x):
+                objects.append(x)
+                key.append(("object", type(x)))
+            else:
+                key.append(value_key(x))
+        self.objects = objects + self.bound
+        self.key = tuple(key)
+        self.promote(())
+
+    def promote(self, promoted: tuple[int, ...]) -> None:
+        """Treat some of the arrays as static values."""
+        self.promoted = promoted
+        self.dynamic = [i for i in self.all_dynamic if i not in promoted]
+        self.leaves = [
+            x for i, x in zip(self.all_dynamic, self.all_leaves, strict=True) if i not in promoted
+        ]
+        self.avals = [aval_of(x) for x in self.leaves]
+        self.promoted_values = tuple(
+            int(x) for i, x in zip(self.all_dynamic, self.all_leaves, strict=True) if i in promoted
+        )
+
+    def run(self, inputs: list[Any]) -> Any:
+        """The function on symbolic values."""
+        every = list(self.every)
+        for i, x in zip(self.dynamic, inputs, strict=True):
+            every[i] = x
+        for i, value in zip(self.promoted, self.promoted_values, strict=True):
+            every[i] = bool(value) if aval_of(self.every[i]).dtype.kind == "b" else value
+        args, kwargs = self.rebuilt(every)
+        return self.jitted.function()(*args, **kwargs)
+
+    def rebuilt(self, every: list[Any]) -> tuple[tuple, dict[str, Any]]:
+        tree = self.flat.rebuild(every)
+        return tree if self.has_keywords else (tree, {})
+
+    def donated_inputs(self) -> tuple[int, ...]:
+        """Which inputs of the program the caller gives away."""
+        chosen = self.jitted.donated
+        positions = chosen.positions(len(self.args))
+        marks: list[bool] = []
+        for i, x in enumerate(self.args):
+            marks += [i in positions] * len(take_apart((x,)).leaves)
+        for name in sorted(self.kwargs):
+            marks += [name in chosen.names] * len(take_apart((self.kwargs[name],)).leaves)
+        return tuple(k for k, i in enumerate(self.dynamic) if marks[i])
+
+    def leaf_name(self, i: int) -> str:
+        """The name of the argument that a leaf belongs to."""
+        count = 0
+        try:
+            names = list(inspect.signature(self.jitted.__wrapped__).parameters)
+        except (TypeError, ValueError):
+            names = []
+        for k, x in enumerate(self.args):
+            count += len(take_apart((x,)).leaves)
+            if i < count:
+                return f"argument {names[k]!r}" if k < len(names) else f"argument {k}"
+        for name in sorted(self.kwargs):
+            count += len(take_apart((self.kwargs[name],)).leaves)
+            if i < count:
+                return f"argument {name!r}"
+        return f"argument {i}"
+
+
+def spec(x: Any) -> Any:
+    """A leaf of the arguments as a concrete array; a ShapeDtypeStruct stays one."""
+    if isinstance(x, Array) or getattr(x, "is_shape", False):
+        return x
+    return as_array(x)
+
+
+def bound_objects(fn: Any) -> list[Any]:
+    """What a callable has bound: the object of a method, arguments of a partial."""
+    target = transformed.target_of(fn)
+    return [*target.prefix, *([target.keywords] if target.keywords else [])]
+
+
+def is_object(x: Any) -> bool:
+    """Whether an argument is an object whose attributes the program may read."""
+    return not is_unregistered(x) and not LENIENT.is_node(type(x)) and pairs_of(x) is not None
+
+
+def value_key(x: Any) -> Any:
+    """The key of an argument that is a Python value: a text, a function, a class."""
+    try:
+        hash(x)
+    except TypeError:
+        raise TypeError(
+            f"an argument of type {type(x).__name__} ({x!r}) is neither an array nor a container nor "
+            "hashable, so it cannot be an argument of a jitted function"
+        ) from None
+    return (type(x), x)
+
+
+def is_small_integer(x: Any) -> bool:
+    aval = aval_of(x)
+    return aval.shape == () and aval.dtype.kind in "iub" and isinstance(x, DeviceArray)
+
+
+def needed_inputs(error: BaseException) -> set[int]:
+    """The program's inputs that the value depends on which a staging error is about."""
+    from overt.runtime.staging import Symbolic
+
+    value, trace = None, error.__traceback__
+    while trace is not None:
+        found = trace.tb_frame.f_locals.get("self")
+        if type(found) is Symbolic:
+            value = found
+        trace = trace.tb_next
+    if value is None:
+        return set()
+    found_inputs: set[int] = set()
+    pending, seen = [value], set()
+    while pending:
+        x = pending.pop()
+        if id(x.node) in seen:
+            continue
+        seen.add(id(x.node))
+        if x.node is x.graph.source:
+            if x.graph.parent is None:
+                found_inputs.add(x.index)
+            seen.discard(id(x.node))
+            continue
+        pending += [i for i in x.node.inputs if type(i) is Symbolic]
+    return found_inputs
+
+
+def jit(fun: Callable | None = None, /, **options: Any) -> Any:
+    """Compile a function: it is staged once for each kind of arguments and then runs on XLA.
+
+    `static_argnums` and `static_argnames` choose arguments that are Python values; other options are
+    those of JAX.  Control flow, stores into arrays, globals and objects mean what they mean in Python.
+
+    >>> import overt
+    >>> @overt.jit
+    ... def positive_part(x):
+    ...     if x > 0:
+    ...         return x
+    ...     return 0.0
+    >>> float(positive_part(2.0)), float(positive_part(-2.0))
+    (2.0, 0.0)
+    """
+    if fun is None:
+        return lambda fn: Jit(fn, **options)
+    return Jit(fun, **options)
+
+
+__all__ = ["Aval", "Jit", "jit"]

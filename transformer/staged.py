@@ -1,0 +1,236 @@
+"""One program of a jitted function: staged once, guarded by what it read, run many times."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable
+from typing import Any
+
+import numpy
+
+from overt.runtime.array import Array, DeviceArray
+from overt.runtime.aval import Aval, aval_of
+from overt.runtime.errors import StagingError
+from overt.runtime.interop import as_array
+from overt.runtime.parts import is_array
+from overt.runtime.program import Program
+from overt.runtime.staging import Graph, Symbolic
+from overt.transformer import state
+from overt.transformer.observed import MISSING, Number, Parts, Seen
+from overt.transformer.state import ARGUMENTS, Guards, Place, Watch, Write, differences, store
+from overt.transformer.trees import Flat, take_apart
+
+STAGING = threading.RLock()  # code being staged may change the user's objects until it is undone
+
+
+class Outputs:
+    """Where the results of a program go: into the returned tree and into the user's objects."""
+
+    def __init__(self, flat: Flat, writes: list[tuple[Write, Flat | None]]) -> None:
+        self.flat, self.writes = flat, writes
+        self.values: list[Any] = []  # what the program computes
+        self.template: list[Any] = []
+        self.holes: list[int] = []  # positions of the template filled by results
+        self.forwarded: list[tuple[int, int]] = []  # filled by arguments
+        for tree in (flat, *[f for _, f in writes if f is not None]):
+            for x in tree.leaves:
+                self.leaf(x)
+        self.single = (
+            len(self.template) == 1 and len(self.holes) == 1
+            and flat.rebuild([MISSING]) is MISSING and not writes
+        )  # fmt: skip
+
+    def leaf(self, x: Any) -> None:
+        place = len(self.template)
+        self.template.append(None)
+        if type(x) is Symbolic and x.node is x.graph.source and x.graph.parent is None:
+            self.forwarded.append((place, x.index))
+        elif is_array(x):
+            self.holes.append(place)
+            self.values.append(x)
+        else:
+            self.template[place] = x
+
+    def fill(self, results: list[Any], leaves: list[Any], arguments: list[Any]) -> Any:
+        """The returned tree; what the function stored is stored."""
+        filled = self.template.copy()
+        for place, result in zip(self.holes, results, strict=True):
+            filled[place] = result
+        for place, index in self.forwarded:
+            filled[place] = leaves[index]
+        end = len(self.flat.leaves)
+        returned = self.flat.rebuild(filled[:end])
+        for write, flat in self.writes:
+            if flat is None:
+                store(write, MISSING, arguments)
+            else:
+                start, end = end, end + len(flat.leaves)
+                store(write, flat.rebuild(filled[start:end]), arguments)
+        return returned
+
+
+class Staged:
+    """A program with its guards.
+
+    `call` runs the function on the given leaves; `arguments` are those that are objects.
+    """
+
+    def __init__(
+        self, call: Callable[[list[Any]], Any], avals: list[Aval], arguments: list[Any], name: str
+    ) -> None:
+        self.call, self.name = call, name
+        self.count = len(avals)
+        self.numbers: list[Write] = []
+        self.avals = avals
+        with STAGING:
+            self.arguments = arguments
+            self.program = self.stage()
+            self.arguments = []
+
+    def stage(self) -> Program:
+        """Stage; numbers that the code changes become inputs if it can do without their values."""
+        plain = Program(self.body, tuple(self.avals), self.name)
+        kept = self.outputs, self.guards
+        changed = [w for w, _ in self.outputs.writes if is_number(w.before)]
+        if not changed:
+            return plain
+        self.numbers = changed
+        try:
+            avals = [*self.avals, *[aval_of(w.before) for w in changed]]
+            return Program(self.body, tuple(avals), self.name)
+        except (StagingError, TypeError, ValueError):
+            self.numbers = []
+            self.outputs, self.guards = kept
+            return plain
+
+    def body(self, *inputs: Any) -> list[Any]:
+        """What the program does: run the function, note what it reads and writes, undo the writes."""
+        watch = Watch()
+        arguments = self.arguments
+        for i, x in enumerate(arguments):
+            watch.places[id(ARGUMENTS), i] = (Place(ARGUMENTS, i), state.observe(x))
+        undo: list[Write] = []
+        with state.watching(watch):
+            try:
+                observed = self.inject(watch, list(inputs[self.count :]), arguments, undo)
+                result = self.call(list(inputs[: self.count]))
+                writes = [
+                    w for place, seen in watch.places.values()
+                    for w in differences(seen, place.get(arguments), place)
+                ]  # fmt: skip
+                trees = [
+                    (w, None if w.value is MISSING else take_apart(w.value)) for w in writes
+                ]
+                undo += writes
+            except BaseException:
+                for place, seen in watch.places.values():
+                    undo += differences(seen, place.get(arguments), place)
+                raise
+            finally:
+                for write in reversed(undo):
+                    store(write, write.before, arguments)
+        for number, seen in observed:
+            replace_number(watch, number, seen)
+        self.outputs = Outputs(take_apart(result), trees)
+        self.guards = Guards(watch)
+        self.refresh: list[tuple[int, int]] | None = None
+        self.number_places = [self.guards.number_index(seen) for _, seen in observed]
+        return self.outputs.values
+
+    def inject(
+        self, watch: Watch, inputs: list[Any], arguments: list[Any], undo: list[Write]
+    ) -> list[tuple[Write, Number]]:
+        """Put symbolic values where the numbers are that the code changes."""
+        observed = []
+        for write, x in zip(self.numbers, inputs, strict=True):
+            holder = write.place
+            watch.places.setdefault(
+                (id(holder.holder), holder.key), (holder, state.observe(holder.get(arguments)))
+            )
+            now = state.current(write, arguments)
+            observed.append((write, Number(now)))
+            undo.append(write._replace(before=now))
+            store(write, x, arguments)
+            note_injected(watch, write, x)
+        return observed
+
+    def settle(self) -> None:
+        """After compiling: which of the program's constants are read again at each call."""
+        looked_at = evaluated(self.program.graph)
+        self.refresh = []
+        for i, const in enumerate(self.program.consts or ()):
+            found = self.guards.index_of(const)
+            if found is None:
+                continue
+            if id(const) in looked_at:
+                self.guards.arrays[found].fixed = True
+            else:
+                self.refresh.append((i, found))
+
+    def run(self, leaves: list[Any], arguments: list[Any], arrays: list[Any]) -> Any:
+        """Run on concrete arrays; `arrays` are those of the guards, as they are now."""
+        program = self.program
+        self.arguments = arguments
+        if self.number_places:
+            leaves = [*leaves, *[as_array(arrays[i]) for i in self.number_places]]
+        if self.outputs.holes or program.graph.effect or program.checks:
+            if self.refresh is None:
+                results = program.run(leaves)
+                self.settle()
+            elif self.refresh:
+                consts = list(program.consts or ())
+                for place, index in self.refresh:
+                    consts[place] = arrays[index]
+                results = program.run(leaves, consts)
+            else:
+                results = program.run(leaves)
+        else:
+            results = []
+        self.arguments = []
+        outputs = self.outputs
+        return results[0] if outputs.single else outputs.fill(results, leaves, arguments)
+
+
+def is_number(x: Any) -> bool:
+    return isinstance(x, (bool, int, float, complex, numpy.generic, DeviceArray))
+
+
+def note_injected(watch: Watch, write: Write, x: Any) -> None:
+    """The observation of a slot now holds the symbolic value, so that only later stores count."""
+    found = state.slot(watch, write)
+    if found is None:
+        return
+    parent, position, _ = found
+    seen = Seen(x)
+    if parent is None:
+        mark = (id(write.place.holder), write.place.key)
+        watch.places[mark] = (write.place, seen)
+    else:
+        parent.parts[position] = seen
+        parent.values[position] = x
+
+
+def replace_number(watch: Watch, write: Write, number: Number) -> None:
+    """From now on any number of this kind fits the slot."""
+    found = state.slot(watch, write)
+    if found is None:
+        return
+    parent, position, _ = found
+    if parent is None:
+        watch.places[id(write.place.holder), write.place.key] = (write.place, number)
+    else:
+        parent.parts[position] = number
+
+
+def evaluated(graph: Graph) -> set[int]:
+    """The concrete arrays that values computed while staging depend on."""
+    found: set[int] = set()
+    for node in graph.nodes:
+        if node.values is not None:
+            found |= {id(x) for x in node.inputs if isinstance(x, Array) and type(x) is not Symbolic}
+        for region in node.regions:
+            found |= evaluated(region)
+    return found
+
+
+__all__ = ["Outputs", "Parts", "Staged"]

@@ -1,0 +1,280 @@
+"""Transformed functions, and the ways from any callable to a Source and to a live function.
+
+A transformed function remembers the callable it wraps and how it changes it, so that `grad(jit(f))`
+can go back to the text of `f`, and `overt.source` can print what will run.
+"""
+
+from __future__ import annotations
+
+import functools
+import sys
+import types
+import weakref
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from typing import Any, NamedTuple
+
+from overt.runtime.array import Array
+from overt.runtime.primitive import GRAPH
+from overt.runtime.tree import tree_leaves
+from overt.transformer import rewrite
+from overt.transformer.state import WATCH
+
+
+class Transformed:
+    """Base of what `grad`, `jit`, `vmap` and the others return; on a class it is a method."""
+
+    chain: str = ""  # the transformation and its options, as a text: part of cache keys
+    suffix: str = ""  # the generated function is called `<name>_<suffix>`
+
+    def __init__(self, fn: Callable[..., Any]) -> None:
+        if not callable(fn):
+            raise TypeError(f"expected a function, got {fn!r} of type {type(fn).__name__}")
+        for name in functools.WRAPPER_ASSIGNMENTS:
+            try:
+                setattr(self, name, getattr(fn, name))
+            except AttributeError:
+                continue
+        self.__wrapped__ = fn
+
+    def __get__(self, instance: Any, owner: Any = None) -> Any:
+        return self if instance is None else types.MethodType(self, instance)
+
+    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        raise NotImplementedError
+
+    def source(self) -> Any:
+        """What this transformation makes of the wrapped function, in core form."""
+        return source_of(self.__wrapped__)
+
+    def printed_source(self) -> Any:
+        """What `overt.source` shows; where it differs, the text that runs rather than the closed form."""
+        return self.source()
+
+    def __repr__(self) -> str:
+        name = getattr(self.__wrapped__, "__qualname__", repr(self.__wrapped__))
+        return f"<{self.chain} of {name}>"
+
+
+class Target(NamedTuple):
+    """The Python function that a callable comes down to, and what is bound to it already."""
+
+    function: types.FunctionType | None
+    prefix: tuple[Any, ...]
+    keywords: dict[str, Any]
+    chain: str
+
+
+def target_of(fn: Any) -> Target:
+    """Unwrap methods, partials, callable objects and transformations."""
+    if isinstance(fn, types.FunctionType):
+        return Target(fn, (), {}, "")
+    if isinstance(fn, Transformed):
+        inner = target_of(fn.__wrapped__)
+        return inner._replace(chain=f"{inner.chain}|{fn.chain}")
+    if isinstance(fn, types.MethodType):
+        inner = target_of(fn.__func__)
+        return inner._replace(prefix=(*inner.prefix, fn.__self__))
+    if isinstance(fn, functools.partial):
+        inner = target_of(fn.func)
+        return inner._replace(
+            prefix=(*inner.prefix, *fn.args), keywords={**inner.keywords, **fn.keywords}
+        )
+    call = call_method(fn)
+    if call is not None:
+        inner = target_of(call)
+        return inner._replace(prefix=(*inner.prefix, fn))
+    return Target(None, (), {}, "")
+
+
+def call_method(fn: Any) -> Any:
+    """The `__call__` that a user's class gives its objects; None for other callables."""
+    call = getattr(type(fn), "__call__", None)  # noqa: B004
+    return call if isinstance(call, types.FunctionType | Transformed) and is_users(type(fn)) else None
+
+
+def bound_count(fn: Any) -> int:
+    """How many positional arguments a callable has bound already."""
+    return len(target_of(fn).prefix)
+
+
+NOT_THE_USERS = ("overt", "numpy", "jaxlib", "jax", "scipy", "ml_dtypes")
+
+
+def is_users(thing: Any) -> bool:
+    """Whether a function or class is the user's own, not of the standard library or installed."""
+    module = getattr(thing, "__module__", None) or ""
+    top = module.partition(".")[0]
+    if top in NOT_THE_USERS or top in sys.stdlib_module_names:
+        return top == "__main__"
+    code = getattr(thing, "__code__", None)
+    file = code.co_filename if code else getattr(sys.modules.get(module), "__file__", "") or ""
+    return "site-packages" not in file and "dist-packages" not in file
+
+
+def has_source(fn: Any) -> bool:
+    """Whether a callable comes down to a function that Overt rewrites."""
+    function = target_of(fn).function
+    return function is not None and is_users(function)
+
+
+# --- sources ---------------------------------------------------------------------------------------
+
+_sources: weakref.WeakKeyDictionary[types.FunctionType, Any] = weakref.WeakKeyDictionary()
+
+
+def source_of(fn: Any) -> Any:
+    """The Source of a function or of a transformed one."""
+    if isinstance(fn, types.FunctionType):
+        return _function_source(fn)
+    if isinstance(fn, Transformed):
+        return fn.source()
+    if isinstance(fn, types.MethodType):
+        return source_of(fn.__func__)
+    if isinstance(fn, functools.partial):
+        return source_of(fn.func)
+    call = call_method(fn)
+    if call is not None:
+        return source_of(call)
+    from overt.transformer.load import load
+
+    return load(fn)  # raises the refusal that says why
+
+
+def _function_source(fn: types.FunctionType) -> Any:
+    from overt.rewrites import core
+    from overt.transformer import load
+
+    found = _sources.get(fn)
+    loaded = load.load(fn)
+    if found is None or found[0] is not loaded.node:
+        source = core.Source((load.core_of(loaded),), loaded.namespace, file=loaded.file.name)
+        found = _sources[fn] = (loaded.node, source)
+    return found[1]
+
+
+# --- live functions --------------------------------------------------------------------------------
+
+_alive: weakref.WeakKeyDictionary[types.FunctionType, dict[str, Any]] = weakref.WeakKeyDictionary()
+
+
+def alive(fn: Any, chain: str, make: Callable[[], Any]) -> types.FunctionType:
+    """The live function that a transformation makes of `fn`; one for each user function."""
+    function = target_of(fn).function
+    assert function is not None
+    table = _alive.setdefault(function, {})
+    rewritten = rewrite.rewritten(function, chain, make)
+    found = table.get(chain)
+    if found is None or found[0] is not rewritten:
+        found = table[chain] = (rewritten, rewrite.bring_to_life(rewritten, function))
+    watch = WATCH.get()
+    if watch is not None:
+        watch.function(function, found[1])
+    return found[1]
+
+
+def plain(fn: Any) -> Callable[..., Any]:
+    """`fn` rewritten without control flow being lifted, with its bound arguments in place."""
+    return _bound(fn, "", lambda: source_of(fn))
+
+
+def lifted(fn: Any) -> Callable[..., Any]:
+    """`fn` as staged and batched code calls it: the user's functions lifted, others as they are.
+
+    >>> lifted(len) is len
+    True
+    """
+    if isinstance(fn, Transformed) or not has_source(fn):
+        return fn
+    if isinstance(fn, types.FunctionType):
+        return alive(fn, "|lift", lambda: lift(source_of(fn)))
+    if isinstance(fn, types.MethodType):
+        return functools.partial(lifted(fn.__func__), fn.__self__)
+    if isinstance(fn, functools.partial):
+        return functools.partial(lifted(fn.func), *fn.args, **fn.keywords)
+    return functools.partial(lifted(call_method(fn)), fn)
+
+
+def lifted_form(fn: Any) -> Callable[..., Any]:
+    """The lifted form of any callable, the source of a transformed one included."""
+    if not has_source(fn):
+        return fn
+    return _bound(fn, "|lift", lambda: lift(source_of(fn)))
+
+
+def lift(source: Any) -> Any:
+    """Control flow as calls of `cond`, `while_loop` and `for_loop`."""
+    from overt.rewrites import lift as passes
+
+    return passes.lift(source, _source_or_none)
+
+
+def _source_or_none(fn: types.FunctionType) -> Any:
+    """The Source of a function that rewritten code calls; None where it has none."""
+    from overt.rewrites.refusal import Refusal
+
+    if not is_users(fn) or "__overt__" in fn.__dict__:
+        return None
+    try:
+        return source_of(fn)
+    except Refusal:
+        return None
+
+
+def _bound(fn: Any, step: str, make: Callable[[], Any]) -> Callable[..., Any]:
+    target = target_of(fn)
+    return with_bound(alive(fn, target.chain + step, make), target)
+
+
+def with_bound(function: Callable[..., Any], target: Target) -> Callable[..., Any]:
+    """A live function with the arguments that its callable had bound."""
+    if target.prefix or target.keywords:
+        return functools.partial(function, *target.prefix, **target.keywords)
+    return function
+
+
+def name_of(fn: Any) -> str:
+    """A callable's name, for messages."""
+    fn = getattr(fn, "__wrapped__", fn)
+    return getattr(fn, "__qualname__", None) or repr(fn)
+
+
+# --- calling ---------------------------------------------------------------------------------------
+
+
+def needs_lifting(*trees: Any) -> bool:
+    """Whether code must run in its lifted form: something is staged, or a value has lanes."""
+    if GRAPH.get() is not None:
+        return True
+    return any(isinstance(x, Array) and x.level for x in tree_leaves(trees))
+
+
+@contextmanager
+def noted() -> Iterator[None]:
+    """Exceptions that leave the block get a note with the user's own line."""
+    try:
+        yield
+    except Exception as error:
+        rewrite.note_place(error)
+        raise
+
+
+def generated(fn: Any) -> str:
+    """The text of the module that Overt generates for a transformed function.
+
+    >>> import overt
+    >>> overt.source(len)
+    Traceback (most recent call last):
+    TypeError: overt.source needs a function made by grad, jit, vmap, ...; got <built-in function len>
+    """
+    if isinstance(fn, types.MethodType) and isinstance(fn.__func__, Transformed):
+        fn = fn.__func__
+    if isinstance(fn, types.FunctionType) and "__overt__" not in fn.__dict__:
+        return rewrite.printed(source_of(fn)).text
+    if isinstance(fn, types.FunctionType):
+        return fn.__dict__["__overt__"].text
+    if not isinstance(fn, Transformed):
+        raise TypeError(
+            f"overt.source needs a function made by grad, jit, vmap, ...; got {fn!r}"
+        )
+    return rewrite.printed(fn.printed_source()).text
