@@ -79,7 +79,7 @@ def _cast_to(g: Any, like: Any) -> Any:
         return g
     if dtypes.is_complex(found) and not dtypes.is_complex(target):
         return _cast_to(g.real, like)  # a real variable moves the real part only
-    if isinstance(like, NUMBERS) or isinstance(g, NUMBERS):
+    if type(like) in NUMBERS or type(g) in NUMBERS:
         return g
     return g.astype(target)
 

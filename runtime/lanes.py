@@ -5,10 +5,17 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any, NoReturn
 
+import numpy
+
 from overt.runtime.array import Array
 from overt.runtime.aval import Aval, aval_of
 from overt.runtime.errors import BatchedPredicateError
+from overt.runtime.interop import as_array
+from overt.runtime.parts import NUMBERS
 from overt.runtime.primitive import Composite, Primitive
+
+# Operands that are no arrays of ours yet.
+HOST = (*NUMBERS, numpy.ndarray, numpy.generic)
 
 __all__ = ["Lanes", "has_lanes", "spread"]
 
@@ -41,6 +48,7 @@ class Lanes(Array):
             return Lanes(primitive(*values, **params), self.level)
         if primitive.batch is None:
             return self._lane_by_lane(primitive, values, axes, params)
+        values = [as_array(x) if isinstance(x, HOST) else x for x in values]
         return self._wrapped(*primitive.batch(values, axes, self.lanes, **params))
 
     def handle_composite(self, function: Composite, operands: Sequence[Any], static: dict) -> Any:

@@ -113,7 +113,7 @@ def sum_to_shape_of(dot: Any, out: Any) -> Any:
     """A tangent repeated along the axes that broadcasting adds to it."""
     from overt.runtime import numpy as np
 
-    return dot if dot.shape == out.shape else np.broadcast_to(dot, out.shape)
+    return dot if getattr(dot, "shape", ()) == out.shape else np.broadcast_to(dot, out.shape)
 
 
 def _untransposed(

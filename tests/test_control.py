@@ -3,8 +3,9 @@
 import doctest
 
 import numpy
-import overt.runtime.numpy as np
 import pytest
+
+import overt.runtime.numpy as np
 from overt.runtime import branches, control, guards, loop_items, saved, undefined
 from overt.runtime.aval import aval_of
 from overt.runtime.batching import vmap_call
@@ -422,7 +423,9 @@ def test_saved_with_known_length_and_fields():
 
     check(f, (0.3,), (1.2,))
     box = []
-    staged(lambda x: box.append(for_loop(range(5), lambda i, s: s.pushed(x * i), Saved())) or x)(1.0)
+    staged(lambda x: box.append(for_loop(range(5), lambda i, s: s.pushed(x * i), Saved())) or x)(
+        1.0
+    )
     assert len(box[0]) == 5
 
 
@@ -504,7 +507,9 @@ def test_saved_in_python():
     one = kept.pushed(2)
     other = kept.pushed(3)
     assert (list(kept), list(one), list(other)) == ([1], [1, 2], [1, 3])
-    assert len(one) == 2 and list(one.flipped()) == [2, 1] and list(one.flipped().flipped()) == [1, 2]
+    assert (
+        len(one) == 2 and list(one.flipped()) == [2, 1] and list(one.flipped().flipped()) == [1, 2]
+    )
     assert list(one.flipped().reversed()) == [1, 2]
     assert tree_map(lambda x: -x, one).records() == [-1, -2]
 
@@ -514,9 +519,7 @@ def test_saved_in_python():
 
 def test_loops_under_two_vmaps():
     def f(x, y):
-        k, z = while_loop(
-            lambda k, z: z < 10.0, lambda k, z: (k + 1, z * (1.1 + y)), (0, x + y)
-        )
+        k, z = while_loop(lambda k, z: z < 10.0, lambda k, z: (k + 1, z * (1.1 + y)), (0, x + y))
         return cond(k % 2 == 0, lambda z: z * 2, lambda z: z + 100, (z,))
 
     xs, ys = numpy.array([0.5, 1.0, 3.0]), numpy.array([0.1, 0.7])

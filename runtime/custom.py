@@ -1,0 +1,382 @@
+"""Functions whose derivative the user gives: `custom_jvp`, `custom_vjp`, `custom_gradient`."""
+
+from __future__ import annotations
+
+import functools
+import inspect
+import operator
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy
+
+from overt.runtime import dtypes
+from overt.runtime.aval import aval_of
+from overt.runtime.batching import AUTO, vmap_call
+from overt.runtime.derivatives import add, is_inexact, materialize
+from overt.runtime.dual import Dual, dual, primal_at, tangent_at
+from overt.runtime.lanes import Lanes
+from overt.runtime.parts import is_array
+from overt.runtime.record import Recorded, vjp_call
+from overt.runtime.tree import tree_flatten, tree_leaves, tree_map
+
+__all__ = ["CustomRule", "custom_gradient", "custom_jvp", "custom_vjp"]
+
+
+class CustomRule:
+    """A function with a derivative of its own.
+
+    `nondiff_argnums` are positions of arguments that are not differentiated and may be anything.
+    """
+
+    def __init__(
+        self,
+        fun: Callable,
+        nondiff_argnums: Sequence[int] = (),
+        nondiff_argnames: Sequence[str] = (),
+    ):
+        functools.update_wrapper(self, fun)
+        self.fun = fun
+        numbers = [nondiff_argnums] if isinstance(nondiff_argnums, int) else nondiff_argnums
+        names = [nondiff_argnames] if isinstance(nondiff_argnames, str) else nondiff_argnames
+        self._nondiff = tuple(map(operator.index, numbers)), tuple(names)
+
+    @functools.cached_property
+    def nondiff_argnums(self) -> tuple[int, ...]:
+        """Positions of the arguments that are not differentiated."""
+        numbers, names = self._nondiff
+        if not names:
+            return tuple(sorted(numbers))
+        parameters = list(inspect.signature(self.fun).parameters)
+        return tuple(sorted({*numbers, *map(parameters.index, names)}))
+
+    def __get__(self, instance: Any, owner: Any = None) -> Any:
+        return self if instance is None else functools.partial(self, instance)
+
+    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        args = self.positional(args, kwargs)
+        fixed, given = self.split(args)
+        leaves, definition = tree_flatten(given)
+        top = max(leaves, key=lambda x: getattr(x, "level", 0), default=None)
+        if isinstance(top, (Dual, Recorded)):
+            self.check()
+        if type(top) is Dual:
+            return self._dual_call(top.level, fixed, leaves, definition)
+        if type(top) is Recorded:
+            return self._recorded_call(top.tape, fixed, leaves, definition)
+        if type(top) is Lanes and any(_hides_derivative(x, top.level) for x in leaves):
+            return self._lanes_call(top.level, fixed, leaves, definition)
+        return self.fun(*args)
+
+    def positional(self, args: tuple, kwargs: dict[str, Any]) -> tuple:
+        """All arguments by position, defaults filled in."""
+        if not kwargs and len(args) == len(self._signature.parameters):
+            return args
+        bound = self._signature.bind(*args, **kwargs)
+        bound.apply_defaults()
+        if bound.kwargs:
+            raise TypeError(
+                f"{self.__name__}: {sorted(bound.kwargs)} can only be given by keyword; functions "
+                "with a custom derivative need positional parameters"
+            )
+        return bound.args
+
+    @functools.cached_property
+    def _signature(self) -> inspect.Signature:
+        return inspect.signature(self.fun)
+
+    def split(self, args: tuple) -> tuple[tuple, tuple]:
+        """(arguments that are not differentiated, the others)."""
+        fixed = self.nondiff_argnums
+        return (
+            tuple(args[i] for i in fixed),
+            tuple(x for i, x in enumerate(args) if i not in fixed),
+        )
+
+    def merge(self, fixed: tuple, given: Sequence[Any]) -> list[Any]:
+        """All arguments in their places."""
+        rest, held = iter(given), dict(zip(self.nondiff_argnums, fixed, strict=True))
+        count = len(fixed) + len(given)
+        return [held[i] if i in held else next(rest) for i in range(count)]
+
+    def check(self) -> None:
+        """Refuse a function whose derivative was not given yet."""
+        raise NotImplementedError
+
+    def forward(self, fixed: tuple, primals: tuple, tangents: tuple) -> tuple[Any, Any]:
+        """Result and tangent."""
+        raise NotImplementedError
+
+    def reverse(self, fixed: tuple, primals: tuple) -> tuple[Any, Callable]:
+        """Result and pullback to the cotangents of `primals`."""
+        raise NotImplementedError
+
+    def over_lanes(self, axes: tuple, lanes: int, fixed: tuple) -> CustomRule:
+        """The same rule for arguments with an axis of lanes in front."""
+        raise NotImplementedError
+
+    def _dual_call(self, level: int, fixed: tuple, leaves: list, definition: Any) -> Any:
+        primals = [primal_at(level, x) for x in leaves]
+        dots = [
+            _tangent_or_zero(tangent_at(level, x), p) for x, p in zip(leaves, primals, strict=True)
+        ]
+        out, out_dot = self.forward(
+            fixed, definition.unflatten(primals), definition.unflatten(dots)
+        )
+        results, out_definition = tree_flatten(out)
+        out_dots = out_definition.flatten_up_to(out_dot)
+        return out_definition.unflatten(
+            dual(x, dot, level) for x, dot in zip(results, out_dots, strict=True)
+        )
+
+    def _recorded_call(self, tape: Any, fixed: tuple, leaves: list, definition: Any) -> Any:
+        primals = definition.unflatten(map(tape.primal, leaves))
+        fixed = tree_map(tape.primal, fixed)
+        out, pull = self.reverse(fixed, primals)
+        results, out_definition = tree_flatten(out)
+
+        def pullback(gs: list[Any]) -> list[Any]:
+            filled = [materialize(g, x) for g, x in zip(gs, results, strict=True)]
+            bars = pull(out_definition.unflatten(filled))
+            return definition.flatten_up_to(_whole(bars, primals))
+
+        return out_definition.unflatten(tape.record(results, leaves, pullback))
+
+    def _lanes_call(self, level: int, fixed: tuple, leaves: list, definition: Any) -> Any:
+        peers = [type(x) is Lanes and x.level == level for x in leaves]
+        values = [x.value if peer else x for x, peer in zip(leaves, peers, strict=True)]
+        lanes = next(x.lanes for x, peer in zip(leaves, peers, strict=True) if peer)
+        axes = definition.unflatten([0 if peer else None for peer in peers])
+        batched = self.over_lanes(axes, lanes, fixed)
+        return tree_map(lambda x: Lanes(x, level), batched(*definition.unflatten(values)))
+
+
+def _hides_derivative(x: Any, level: int) -> bool:
+    while type(x) is Lanes:
+        x = x.value
+    return isinstance(x, (Dual, Recorded))
+
+
+def _tangent_or_zero(dot: Any, x: Any) -> Any:
+    if dot is None and is_array(x) and not is_inexact(x):
+        return numpy.zeros(aval_of(x).shape, dtypes.float0)
+    return materialize(dot, x)
+
+
+def _whole(bars: Any, primals: tuple) -> tuple:
+    """Cotangents in the containers of the arguments; a None stands for a whole argument."""
+    if not isinstance(bars, (tuple, list)) or len(bars) != len(primals):
+        raise TypeError(
+            f"a custom vjp rule must return a tuple of {len(primals)} cotangents, one for each "
+            f"differentiated argument, but it returned {type(bars).__name__}"
+            + (f" of {len(bars)}" if isinstance(bars, (tuple, list)) else "")
+        )
+    return tuple(
+        tree_map(lambda _: None, x) if bar is None else bar
+        for bar, x in zip(bars, primals, strict=True)
+    )
+
+
+def _without_zeros(bar: Any) -> Any:
+    return None if getattr(bar, "dtype", None) == dtypes.float0 else bar
+
+
+class custom_jvp(CustomRule):  # noqa: N801
+    """A function whose jvp is given with `defjvp`.
+
+    >>> from overt.runtime import numpy as np
+    >>> from overt.runtime.dual import jvp_call
+    >>> @custom_jvp
+    ... def cube(x):
+    ...     return x**3
+    >>> @cube.defjvp
+    ... def cube_jvp(primals, tangents):
+    ...     (x,), (x_dot,) = primals, tangents
+    ...     return cube(x), 3 * x**2 * x_dot
+    >>> float(jvp_call(cube, (np.array(2.0),), (np.array(1.0),))[1])
+    12.0
+    """
+
+    jvp: Callable | None = None
+
+    def defjvp(self, jvp: Callable, symbolic_zeros: bool = False) -> Callable:
+        """Give the rule: `jvp(*nondiff, primals, tangents) -> result, tangent`."""
+        self.jvp = jvp
+        return jvp
+
+    def defjvps(self, *jvps: Callable | None) -> None:
+        """Give one rule an argument, `jvp(tangent, result, *primals)`; their results are added."""
+        if self.nondiff_argnums:
+            raise TypeError("defjvps does not go with nondiff_argnums; use defjvp")
+
+        def jvp(primals: tuple, tangents: tuple) -> tuple[Any, Any]:
+            out = self(*primals)
+            parts = [
+                rule(dot, out, *primals)
+                for rule, dot in zip(jvps, tangents, strict=True)
+                if rule is not None
+            ]
+            total = functools.reduce(add, parts, None)
+            return out, materialize(total, out)
+
+        self.jvp = jvp
+
+    def check(self) -> None:
+        if self.jvp is None:
+            raise AttributeError(f"no jvp was given for {self.__name__}; use defjvp")
+
+    def forward(self, fixed: tuple, primals: tuple, tangents: tuple) -> tuple[Any, Any]:
+        assert self.jvp is not None
+        pair = self.jvp(*fixed, primals, tangents)
+        if not isinstance(pair, (tuple, list)) or len(pair) != 2:
+            raise TypeError(
+                f"the jvp rule of {self.__name__} must return a pair (result, tangent), not "
+                f"{type(pair).__name__}"
+            )
+        return pair[0], tree_map(_without_zeros, pair[1])
+
+    def reverse(self, fixed: tuple, primals: tuple) -> tuple[Any, Callable]:
+        leaves, definition = tree_flatten(primals)
+        zeros = [_tangent_or_zero(None, x) for x in leaves]
+
+        def along(dots: list[Any]) -> tuple[Any, Any]:
+            out, out_dot = self.forward(fixed, primals, definition.unflatten(dots))
+            return out_dot, out
+
+        _, pull, out = vjp_call(along, zeros, has_aux=True)
+        return out, lambda out_bar: definition.unflatten(pull(out_bar)[0])
+
+    def over_lanes(self, axes: tuple, lanes: int, fixed: tuple) -> CustomRule:
+        def fun(*args: Any) -> Any:
+            return vmap_call(lambda *xs: self.fun(*self.merge(fixed, xs)), args, axes, 0, lanes)
+
+        def jvp(primals: tuple, tangents: tuple) -> Any:
+            rule = functools.partial(self.forward, fixed)
+            return vmap_call(rule, (primals, tangents), (axes, axes), 0, lanes)
+
+        batched = _fixed_arity(custom_jvp, fun, len(axes))
+        batched.jvp = jvp
+        return batched
+
+
+class custom_vjp(CustomRule):  # noqa: N801
+    """A function whose reverse mode is given with `defvjp`.
+
+    >>> from overt.runtime import numpy as np
+    >>> @custom_vjp
+    ... def clipped(x):
+    ...     return x
+    >>> clipped.defvjp(lambda x: (x, None), lambda _, g: (np.clip(g, -1, 1),))
+    >>> float(vjp_call(clipped, np.array(2.0))[1](5.0)[0])
+    1.0
+    """
+
+    fwd: Callable | None = None
+    bwd: Callable | None = None
+
+    def defvjp(
+        self,
+        fwd: Callable,
+        bwd: Callable,
+        symbolic_zeros: bool = False,
+        optimize_remat: bool = False,
+    ) -> None:
+        """Give the rule: `fwd(*args) -> result, kept`, `bwd(*nondiff, kept, g) -> cotangents`."""
+        self.fwd, self.bwd = fwd, bwd
+
+    def check(self) -> None:
+        if self.fwd is None or self.bwd is None:
+            raise AttributeError(f"no vjp was given for {self.__name__}; use defvjp")
+
+    def reverse(self, fixed: tuple, primals: tuple) -> tuple[Any, Callable]:
+        assert self.fwd is not None and self.bwd is not None
+        bwd = self.bwd
+        pair = self.fwd(*self.merge(fixed, primals))
+        if not isinstance(pair, (tuple, list)) or len(pair) != 2:
+            raise TypeError(
+                f"the fwd rule of {self.__name__} must return a pair (result, kept), not "
+                f"{type(pair).__name__}"
+            )
+        out, kept = pair
+
+        def pull(out_bar: Any) -> Any:
+            bars = bwd(*fixed, kept, out_bar)
+            return tree_map(_without_zeros, _whole(bars, primals))
+
+        return out, pull
+
+    def forward(self, fixed: tuple, primals: tuple, tangents: tuple) -> tuple[Any, Any]:
+        # The pullback is linear in the cotangent, so the tangent is its transpose.
+        out, pull = self.reverse(fixed, primals)
+
+        def bars(out_bar: Any) -> Any:
+            return tree_map(materialize, pull(out_bar), primals)
+
+        _, push = vjp_call(lambda out_bar: tree_leaves(bars(out_bar)), tree_map(_zero_of, out))
+        dots = [dot for dot in map(_without_zeros, tree_leaves(tangents)) if dot is not None]
+        return out, push(dots)[0]
+
+    def over_lanes(self, axes: tuple, lanes: int, fixed: tuple) -> CustomRule:
+        def fun(*args: Any) -> Any:
+            return vmap_call(lambda *xs: self.fun(*self.merge(fixed, xs)), args, axes, 0, lanes)
+
+        def fwd(*args: Any) -> Any:
+            assert self.fwd is not None
+            whole = self.fwd
+            (out, kept), (out_axes, kept_axes) = vmap_call(
+                lambda *xs: whole(*self.merge(fixed, xs)), args, axes, AUTO, lanes
+            )
+            return out, (kept, out_axes, kept_axes, args)
+
+        def bwd(kept_all: Any, g: Any) -> Any:
+            assert self.bwd is not None
+            rule = functools.partial(self.bwd, *fixed)
+            kept, _, kept_axes, args = kept_all
+            bars = vmap_call(lambda k, h: _whole(rule(k, h), args), (kept, g), (kept_axes, 0),
+                             0, lanes)  # fmt: skip
+            leaves, definition = tree_flatten(args)
+            places = tree_leaves(axes, is_leaf=lambda x: x is None)
+            summed = [
+                bar.sum(axis=0) if axis is None and bar is not None else bar
+                for bar, axis in zip(definition.flatten_up_to(bars), places, strict=True)
+            ]
+            return definition.unflatten(summed)
+
+        batched = _fixed_arity(custom_vjp, fun, len(axes))
+        batched.fwd, batched.bwd = fwd, bwd
+        return batched
+
+
+def _zero_of(x: Any) -> Any:
+    return materialize(None, x)
+
+
+def _fixed_arity(kind: type, fun: Callable, count: int) -> Any:
+    rule = kind(fun)
+    rule.positional = lambda args, kwargs: args
+    return rule
+
+
+def custom_gradient(fun: Callable) -> Callable:
+    """A function that returns (result, pullback); its derivative is that pullback.
+
+    >>> from overt.runtime import numpy as np
+    >>> twice = custom_gradient(lambda x: (x, lambda g: 2 * g))
+    >>> float(vjp_call(twice, np.array(1.0))[1](1.0)[0])
+    2.0
+    """
+
+    @functools.wraps(fun)
+    def value(*args: Any) -> Any:
+        return fun(*args)[0]
+
+    def fwd(*args: Any) -> Any:
+        return fun(*args)
+
+    def bwd(pullback: Callable, g: Any) -> tuple:
+        bars = pullback(g)
+        return bars if isinstance(bars, tuple) else (bars,)
+
+    rule = custom_vjp(value)
+    rule.defvjp(fwd, bwd)
+    return rule
