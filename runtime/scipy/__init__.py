@@ -1,0 +1,1 @@
+"""The part of SciPy that Overt offers."""

@@ -1,0 +1,234 @@
+"""Special functions: this file has those of logistic regression and of information theory."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import overt.runtime.numpy as np
+from overt.runtime.numpy.array_function import array_function
+from overt.runtime.numpy.zeros import over, times
+from overt.runtime.primitive import composite
+from overt.runtime.scipy import bessel, error_functions, gamma_functions, incomplete
+from overt.runtime.scipy.bessel import *  # noqa: F403
+from overt.runtime.scipy.error_functions import *  # noqa: F403
+from overt.runtime.scipy.error_functions import floating, special
+from overt.runtime.scipy.gamma_functions import *  # noqa: F403
+from overt.runtime.scipy.incomplete import *  # noqa: F403
+
+__all__ = [
+    *bessel.__all__, *error_functions.__all__, *gamma_functions.__all__, *incomplete.__all__,
+    "boxcox", "boxcox1p", "entr", "expit", "kl_div", "log_softmax", "logit", "logsumexp",
+    "rel_entr", "softmax", "xlog1py", "xlogy",
+]  # fmt: skip
+
+
+# ---- logistic functions ----
+
+
+@composite(arrays=("x",), vjp=(lambda g, out, x: g * out * (1 - out),))
+def expit(x: Any) -> Any:
+    """The logistic function `1 / (1 + exp(-x))`.
+
+    >>> print(expit(0.0))
+    0.5
+    """
+    return _logistic(floating(x))
+
+
+_logistic = special(
+    "expit", "logistic",
+    (lambda g, out, x: g * out * (1 - out),),
+    """The logistic function of a float.""",
+)  # fmt: skip
+
+logit = special(
+    "logit",
+    lambda b, x, *, avals, out: b.unary(
+        "log", b.binary("divide", x, b.binary("subtract", b.full_like(x, 1), x))
+    ),
+    (lambda g, out, x: over(g, x * (1 - x)),),
+    """Inverse of the logistic function.
+
+    >>> print(logit(0.5))
+    0.0
+    """,
+)  # fmt: skip
+
+
+@array_function(arrays=("a", "b", "where"))
+def logsumexp(
+    a: Any, axis: Any = None, b: Any = None, keepdims: bool = False, return_sign: bool = False,
+    where: Any = None,
+) -> Any:  # fmt: skip
+    """`log(sum(b * exp(a)))` without overflow; with `return_sign`, its magnitude and its sign.
+
+    >>> print(np.round(logsumexp(np.array([1000.0, 1000.0])), 3))
+    1000.693
+    """
+    a = floating(a)
+    if b is not None:
+        a, b = np.broadcast_arrays(np.where(np.equal(b, 0), -np.inf, a), b)
+    if where is not None:
+        a = np.where(where, a, -np.inf)
+    level = np.real(a)
+    top = np.max(level, axis, keepdims=True, initial=-np.inf)
+    top = _held(np.where(np.isfinite(top), top, 0))
+    weights = np.exp(a - top)
+    if b is not None:
+        weights = b * weights
+    total = np.sum(weights, axis, keepdims=keepdims)
+    top = top if keepdims else np.reshape(top, total.shape)
+    if return_sign:
+        return np.log(np.abs(total)) + top, np.sign(total)
+    if b is not None and not np.iscomplexobj(total):
+        return np.where(total < 0, np.nan, np.log(np.abs(total))) + top
+    return np.log(total) + top
+
+
+@composite(arrays=("x",), zero_derivative=True)
+def _held(x: Any) -> Any:
+    """`x`, taken as constant by derivatives: the result does not depend on it."""
+    return np.positive(x)
+
+
+@array_function(
+    arrays=("x", "where"),
+    vjp=(
+        lambda g, out, x, where, *, axis, initial: (
+            out * (g - np.sum(g * out, axis, keepdims=True))
+        ),
+        None,
+    ),
+    jvp=lambda dots, out, x, where, *, axis, initial: (
+        out * (dots[0] - np.sum(dots[0] * out, axis, keepdims=True))
+    ),
+)
+def softmax(x: Any, axis: Any = -1, where: Any = None, initial: Any = -np.inf) -> Any:
+    """`exp(x)` over its sum along `axis`: positive weights that add up to one.
+
+    >>> print(softmax(np.array([0.0, 0.0])))
+    [0.5 0.5]
+    """
+    x = floating(x)
+    if where is not None:
+        x = np.where(where, x, -np.inf)
+    weights = np.exp(x - np.max(x, axis, keepdims=True, initial=initial))
+    return weights / np.sum(weights, axis, keepdims=True)
+
+
+@array_function(
+    arrays=("x", "where"),
+    vjp=(
+        lambda g, out, x, where, *, axis: g - np.exp(out) * np.sum(g, axis, keepdims=True),
+        None,
+    ),
+    jvp=lambda dots, out, x, where, *, axis: (
+        dots[0] - np.sum(dots[0] * np.exp(out), axis, keepdims=True)
+    ),
+)
+def log_softmax(x: Any, axis: Any = -1, where: Any = None) -> Any:
+    """Logarithm of `softmax`, without overflow.
+
+    >>> print(np.round(log_softmax(np.array([0.0, 0.0])), 4))
+    [-0.6931 -0.6931]
+    """
+    x = floating(x)
+    if where is not None:
+        x = np.where(where, x, -np.inf)
+    x = x - np.max(x, axis, keepdims=True)
+    return x - np.log(np.sum(np.exp(x), axis, keepdims=True))
+
+
+# ---- entropies ----
+
+
+@composite(
+    arrays=("x", "y"),
+    vjp=(
+        lambda g, out, x, y: times(g, np.where(x == 0, 0, np.log(y))),
+        lambda g, out, x, y: times(g, over(x, y)),
+    ),
+)
+def xlogy(x: Any, y: Any) -> Any:
+    """`x * log(y)`, and zero where `x` is zero.
+
+    >>> print(xlogy(0.0, 0.0))
+    0.0
+    """
+    x, y = floating(x), floating(y)
+    return times(x, np.log(y))
+
+
+@composite(
+    arrays=("x", "y"),
+    vjp=(
+        lambda g, out, x, y: times(g, np.where(x == 0, 0, np.log1p(y))),
+        lambda g, out, x, y: times(g, over(x, 1 + y)),
+    ),
+)
+def xlog1py(x: Any, y: Any) -> Any:
+    """`x * log(1 + y)`, and zero where `x` is zero.
+
+    >>> print(xlog1py(0.0, -1.0))
+    0.0
+    """
+    x, y = floating(x), floating(y)
+    return times(x, np.log1p(y))
+
+
+@composite(arrays=("x",))
+def entr(x: Any) -> Any:
+    """`-x * log(x)`: zero at zero, -inf below.
+
+    >>> print(entr(1.0))
+    -0.0
+    """
+    x = floating(x)
+    return np.where(x < 0, -np.inf, -xlogy(x, np.where(x < 0, 1, x)))
+
+
+@composite(arrays=("p", "q"))
+def rel_entr(p: Any, q: Any) -> Any:
+    """`p * log(p / q)`: zero where `p` is zero and `q` is not negative, else inf outside.
+
+    >>> print(rel_entr(1.0, 1.0))
+    0.0
+    """
+    p, q = floating(p), floating(q)
+    inside, zero = (p > 0) & (q > 0), (p == 0) & (q >= 0)
+    p, q = np.where(inside, p, 1), np.where(inside, q, 1)
+    return np.where(inside, p * np.log(p / q), np.where(zero, 0, np.inf))
+
+
+@composite(arrays=("p", "q"))
+def kl_div(p: Any, q: Any) -> Any:
+    """`p * log(p / q) - p + q`.
+
+    >>> print(kl_div(1.0, 1.0))
+    0.0
+    """
+    return rel_entr(p, q) - p + q
+
+
+@composite(arrays=("x", "lmbda"))
+def boxcox(x: Any, lmbda: Any) -> Any:
+    """Box-Cox transformation `(x**lmbda - 1) / lmbda`, `log(x)` for `lmbda == 0`.
+
+    >>> print(boxcox(3.0, 1.0))
+    2.0
+    """
+    return boxcox1p(np.subtract(x, 1), lmbda)
+
+
+@composite(arrays=("x", "lmbda"))
+def boxcox1p(x: Any, lmbda: Any) -> Any:
+    """Box-Cox transformation of `1 + x`, accurate near zero.
+
+    >>> print(boxcox1p(2.0, 0.5 * 2))
+    2.0
+    """
+    x, lmbda = floating(x), floating(lmbda)
+    logarithm = np.log1p(x)
+    small = np.abs(lmbda) < 1e-19
+    safe = np.where(small, 1, lmbda)
+    return np.where(small, logarithm, np.expm1(safe * logarithm) / safe)
