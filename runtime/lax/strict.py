@@ -45,17 +45,26 @@ def check_same_shapes(name: str, operands: tuple[Any, ...]) -> None:
         raise TypeError(f"lax.{name} needs operands of one rank, got shapes {shapes}")
 
 
+def _check(name: str, kinds: str, operands: tuple[Any, ...]) -> None:
+    if len(operands) > 1:
+        check_same_dtypes(name, operands)
+        check_same_shapes(name, operands)
+    for x in operands:
+        dtype = aval_of(x).dtype
+        # a Python int may stand for a float beside one
+        if dtypes.category(dtype) not in kinds and (len(operands) == 1 or np.ndim(x)):
+            wanted = ", ".join(dict.fromkeys(KINDS[kind] for kind in kinds))
+            raise TypeError(f"lax.{name} does not accept dtype {dtype}; it takes {wanted}")
+
+
 def _strict(name: str, function: Callable, kinds: str = "iufc") -> Callable[..., Any]:
+    accepted: set[tuple] = set()
+
     def strict(*operands: Any) -> Any:
-        if len(operands) > 1:
-            check_same_dtypes(name, operands)
-            check_same_shapes(name, operands)
-        for x in operands:
-            dtype = aval_of(x).dtype
-            # a Python int may stand for a float beside one
-            if dtypes.category(dtype) not in kinds and (len(operands) == 1 or np.ndim(x)):
-                wanted = ", ".join(dict.fromkeys(KINDS[kind] for kind in kinds))
-                raise TypeError(f"lax.{name} does not accept dtype {dtype}; it takes {wanted}")
+        avals = tuple([aval_of(x) for x in operands])
+        if avals not in accepted:
+            _check(name, kinds, operands)
+            accepted.add(avals)
         return function(*operands)
 
     strict.__name__ = strict.__qualname__ = name

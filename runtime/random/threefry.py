@@ -27,30 +27,39 @@ PARITY = 0x1BD11BDA  # from the key schedule of Threefish
 
 def _lower_threefry(b: Any, key: Any, x0: Any, x1: Any, *, avals: Any, out: Any) -> list[Any]:
     shape = out[0].shape
-    outer = len(shape) - 1
+    outer = shape[:-1]
+
+    def spread(v: Any) -> Any:
+        return b.broadcast_in_dim(v, shape, tuple(range(len(b.shape(v)))))
 
     def word(i: int) -> Any:
-        part = b.slice(key, (0,) * outer + (i,), (*shape[:-1], i + 1), (1,) * (outer + 1))
-        return b.broadcast_in_dim(b.reshape(part, shape[:-1]), shape, tuple(range(outer)))
+        start, limit = (0,) * len(outer) + (i,), (*outer, i + 1)
+        return b.reshape(b.slice(key, start, limit, (1,) * len(shape)), outer)
 
-    def full(number: int) -> Any:
-        return b.full(shape, number, UINT32)
+    def rotate(x: Any, distance: Any) -> Any:
+        back = b.binary("subtract", b.full((), 32, UINT32), distance)
+        left = b.binary("shift_left", x, spread(distance))
+        return b.binary("or", left, b.binary("shift_right_logical", x, spread(back)))
 
-    def rotate(x: Any, distance: int) -> Any:
-        left = b.binary("shift_left", x, full(distance))
-        return b.binary("or", left, b.binary("shift_right_logical", x, full(32 - distance)))
-
-    k0, k1 = word(0), word(1)
-    schedule = [k0, k1, b.binary("xor", b.binary("xor", k0, k1), full(PARITY))]
-    x0, x1 = b.binary("add", x0, k0), b.binary("add", x1, k1)
-    for group in range(5):
-        for distance in ROTATIONS[group % 2]:
+    def group(b: Any, i: Any, x0: Any, x1: Any, *rest: Any) -> list[Any]:
+        k0, k1, k2, now, later = rest
+        for place in range(4):
+            distance = b.reshape(b.slice(now, (place,), (place + 1,), (1,)), ())
             x0 = b.binary("add", x0, x1)
             x1 = b.binary("xor", rotate(x1, distance), x0)
-        x0 = b.binary("add", x0, schedule[(group + 1) % 3])
-        injected = b.binary("add", schedule[(group + 2) % 3], full(group + 1))
-        x1 = b.binary("add", x1, injected)
-    return [x0, x1]
+        i = b.binary("add", i, b.full((), 1, UINT32))
+        x0 = b.binary("add", x0, spread(k0))
+        x1 = b.binary("add", b.binary("add", x1, spread(k1)), spread(i))
+        return [i, x0, x1, k1, k2, k0, later, now]
+
+    k0, k1 = word(0), word(1)
+    k2 = b.binary("xor", b.binary("xor", k0, k1), b.full(outer, PARITY, UINT32))
+    x0, x1 = b.binary("add", x0, spread(k0)), b.binary("add", x1, spread(k1))
+    rotations = [b.constant(numpy.array(row, UINT32)) for row in ROTATIONS]
+    # A loop, since XLA's CPU compiler takes seconds for several unrolled copies in one program.
+    carry = [b.full((), 0, UINT32), x0, x1, k1, k2, k0, *rotations]
+    test = lambda b, i, *_: b.compare("LT", i, b.full((), 5, UINT32))
+    return b.while_(carry, test, group)[1:3]
 
 
 def _batch_threefry(values: Any, axes: Any, size: int) -> Any:
