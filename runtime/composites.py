@@ -122,78 +122,59 @@ def _flatten(tree: Any, out: list) -> Any:
     return 0
 
 
-def _rebuild(tree: Any, leaves: Any) -> Any:
-    kind = type(tree)
-    if kind in (list, tuple):
-        return kind([_rebuild(item, leaves) for item in tree])
-    if kind is dict:
-        return {k: _rebuild(item, leaves) for k, item in tree.items()}
-    return None if tree is None else next(leaves)
-
-
 def _compile(function: Composite, bound: dict[str, Any], arrays: list) -> Any:
     """(program, function from result arrays to the result); or the marker `staging`.
 
     The marker means that the body needs its arrays' values, and so runs step by step.
     """
-    made: dict[str, Any] = {}
+    slots: list[Any] = []  # the program must not keep the arrays of its first call alive
+    arguments = {
+        k: _skeleton(v, slots, everything=True) if k in function.arrays else v
+        for k, v in bound.items()
+    }
+    made: list[Any] = []
 
     def body(*values: Any) -> list:
-        leaves = iter(values)
-        arguments = {
-            k: _rebuild(v, leaves) if k in function.arrays else v for k, v in bound.items()
-        }
-        result = function.call(arguments)
-        flat: list[Any] = []
-        _flatten_result(result, flat)
-        made["result"] = result
-        return flat
+        leaves, results = iter(values), []
+        result = function.call({
+            k: _filled(v, leaves) if k in function.arrays else v for k, v in arguments.items()
+        })  # fmt: skip
+        made.append(_skeleton(result, results))
+        return results
 
     try:
         program = staging.stage(body, [x.aval for x in arrays], name=function.__name__)
     except StagingError:
         return staging
-    return program, _result_builder(made["result"])
-
-
-def _flatten_result(tree: Any, out: list) -> None:
-    if isinstance(tree, (list, tuple)):
-        for item in tree:
-            _flatten_result(item, out)
-    elif isinstance(tree, dict):
-        for item in tree.values():
-            _flatten_result(item, out)
-    elif isinstance(tree, (Array, np.ndarray, np.generic)):
-        out.append(tree)
+    skeleton = made[0]
+    if skeleton is _LEAF:
+        return program, lambda results: results[0]
+    return program, lambda results: _filled(skeleton, iter(results))
 
 
 _LEAF = object()
 
 
-def _skeleton(node: Any) -> Any:
-    """The result with a marker for each array, so that no graph is kept alive."""
-    if isinstance(node, tuple) and hasattr(node, "_fields"):
-        return type(node)(*map(_skeleton, node))
-    if isinstance(node, (list, tuple)):
-        return type(node)(map(_skeleton, node))
-    if isinstance(node, dict):
-        return {k: _skeleton(item) for k, item in node.items()}
-    return _LEAF if isinstance(node, (Array, np.ndarray, np.generic)) else node
+def _skeleton(tree: Any, out: list, everything: bool = False) -> Any:
+    """The tree with a marker for each array (for `everything` but None), which go to `out`."""
+    if isinstance(tree, tuple) and hasattr(tree, "_fields"):
+        return type(tree)(*[_skeleton(item, out, everything) for item in tree])
+    if isinstance(tree, (list, tuple)):
+        return type(tree)([_skeleton(item, out, everything) for item in tree])
+    if isinstance(tree, dict):
+        return {k: _skeleton(item, out, everything) for k, item in tree.items()}
+    if isinstance(tree, (Array, np.ndarray, np.generic)) or (everything and tree is not None):
+        out.append(tree)
+        return _LEAF
+    return tree
 
 
-def _filled(node: Any, leaves: Any) -> Any:
-    if isinstance(node, tuple) and hasattr(node, "_fields"):
-        return type(node)(*[_filled(item, leaves) for item in node])
-    if isinstance(node, (list, tuple)):
-        return type(node)([_filled(item, leaves) for item in node])
-    if isinstance(node, dict):
-        return {k: _filled(item, leaves) for k, item in node.items()}
-    return next(leaves) if node is _LEAF else node
-
-
-def _result_builder(tree: Any) -> Any:
-    """A function from the flat results to a value shaped like `tree`."""
-    if isinstance(tree, Array):
-        return lambda results: results[0]
-    skeleton = _skeleton(tree)
-    return lambda results: _filled(skeleton, iter(results))
+def _filled(tree: Any, leaves: Any) -> Any:
+    """The tree with its markers replaced by the next leaves."""
+    if isinstance(tree, tuple) and hasattr(tree, "_fields"):
+        return type(tree)(*[_filled(item, leaves) for item in tree])
+    if isinstance(tree, (list, tuple)):
+        return type(tree)([_filled(item, leaves) for item in tree])
+    if isinstance(tree, dict):
+        return {k: _filled(item, leaves) for k, item in tree.items()}
+    return next(leaves) if tree is _LEAF else tree

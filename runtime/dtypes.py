@@ -298,6 +298,8 @@ def kind_of(x: Any) -> tuple[np.dtype, bool]:
         return complex_type(), True
     if hasattr(x, "dtype") and not isinstance(x, type):
         return canonicalize(x.dtype), False
+    if isinstance(x, (int, float, complex)):  # an enum's member, say
+        return kind_of(next(t for t in (int, float, complex) if isinstance(x, t)))
     if isinstance(x, (list, tuple)):
         return canonicalize(np.asarray(x).dtype), False
     return canonicalize(x), False

@@ -17,6 +17,7 @@ import numpy as np
 
 from overt.runtime import config, dtypes
 from overt.runtime.aval import Aval
+from overt.runtime.errors import StagingError
 
 # Python numbers stay as they are in a graph, and become constants where they are used.
 LITERALS = frozenset((bool, int, float, complex))
@@ -437,7 +438,10 @@ def hashable(value: Any) -> Any:
     if isinstance(value, np.generic) and isinstance(value, (np.integer, np.bool_)):
         return value.item()
     if getattr(value, "aval", None) is not None and getattr(value, "level", 1) == 0:
-        return hashable(value.tolist())
+        try:
+            return hashable(value.tolist())
+        except StagingError:
+            return value  # the function says what it needs
     return value
 
 

@@ -236,7 +236,8 @@ def _evaluate_node(node: Node, operands: list) -> list[Any]:
         # Integer arithmetic of shapes and counters: NumPy gives the same and starts faster.
         dtype, _ = node.primitive.operand_dtype(node.avals)
         if not any(a.dtype.kind == "u" for a in node.avals):
-            made = exact(*[np.asarray(v).astype(dtype) for v in operands])
+            with np.errstate(over="ignore"):
+                made = exact(*[np.asarray(v).astype(dtype) for v in operands])
             return [np.asarray(made).astype(node.out[0].dtype)]
     from overt.runtime.eager import execute
 
