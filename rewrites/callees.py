@@ -83,7 +83,7 @@ class Callees:
         """Whether calling an object is right as it stands: nothing in it has to be lifted."""
         if isinstance(value, type | types.BuiltinFunctionType | types.ModuleType):
             return True
-        if type(value).__module__ == "numpy" or is_ours(type(value), "runtime"):
+        if type(value).__module__ == "numpy" or is_ours(type(value)):
             return True
         if isinstance(value, types.FunctionType):
             if is_ours(value) or is_library(value):
@@ -128,8 +128,5 @@ class Callees:
             and value.__closure__ is None
             and not hasattr(value, "__wrapped__")
             and value.__name__.isidentifier()
-            and all(
-                isinstance(d, bool | int | float | str | None)
-                for d in [*(value.__defaults__ or ()), *(value.__kwdefaults__ or {}).values()]
-            )
+            and not (value.__defaults__ or value.__kwdefaults__)
         )

@@ -76,9 +76,10 @@ class Module:
         self.imports = set(source.imports)
 
     def lifted_name(self, name: str) -> str:
-        new, number = f"{name}_lifted", 2
+        stem = f"{name.strip('_')}_lifted"
+        new, number = stem, 2
         while new in self.taken:
-            new, number = f"{name}_lifted_{number}", number + 1
+            new, number = f"{stem}_{number}", number + 1
         self.taken.add(new)
         return new
 

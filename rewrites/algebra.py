@@ -1,0 +1,177 @@
+"""Algebra: expressions made plainer without changing a value.
+
+    1.0 * x -> x     a + -b -> a - b     g * x + g * x -> 2.0 * (g * x)     times(g, power_slope(x, 2)) -> g * (2 * x)
+"""
+
+from __future__ import annotations
+
+import ast
+
+from overt.rewrites import core
+
+
+def plainer(node: ast.expr) -> ast.expr:
+    """The expression in its plainest form."""
+    return Plainer().visit(node)
+
+
+def number(node: ast.AST) -> float | int | None:
+    if isinstance(node, ast.Constant) and type(node.value) in (int, float):
+        return node.value
+    if isinstance(node, ast.UnaryOp) and isinstance(node.op, ast.USub):
+        value = number(node.operand)
+        return -value if value is not None else None
+    return None
+
+
+def literal(value: float | int) -> ast.expr:
+    if value < 0:
+        return ast.UnaryOp(ast.USub(), ast.Constant(-value))
+    return ast.Constant(value)
+
+
+def negation(node: ast.expr) -> ast.expr | None:
+    """What `node` is minus of, if it is written as one."""
+    if isinstance(node, ast.UnaryOp) and isinstance(node.op, ast.USub):
+        return node.operand
+    return None
+
+
+def binary(left: ast.expr, op: ast.operator, right: ast.expr) -> ast.expr:
+    return Plainer().combine(ast.BinOp(left, op, right))
+
+
+class Plainer(ast.NodeTransformer):
+    def visit(self, node: ast.AST) -> ast.AST:
+        if isinstance(node, ast.Name | ast.Constant):
+            return node
+        fields = {}
+        changed = False
+        for key, value in ast.iter_fields(node):
+            new = value
+            if isinstance(value, list):
+                new = [self.visit(v) if isinstance(v, ast.AST) else v for v in value]
+                changed = changed or any(a is not b for a, b in zip(new, value, strict=True))
+            elif isinstance(value, ast.AST):
+                new = self.visit(value)
+                changed = changed or new is not value
+            fields[key] = new
+        if changed:
+            node = ast.copy_location(type(node)(**fields), node)
+        if isinstance(node, ast.BinOp):
+            return self.combine(node)
+        if isinstance(node, ast.UnaryOp) and isinstance(node.op, ast.USub):
+            inner = negation(node.operand)
+            return inner if inner is not None else node
+        if isinstance(node, ast.Call) and isinstance(node.func, ast.Name):
+            return self.helper(node)
+        return node
+
+    def combine(self, node: ast.BinOp) -> ast.expr:
+        left, op, right = node.left, node.op, node.right
+        a, b = number(left), number(right)
+        minus_left, minus_right = negation(left), negation(right)
+        if isinstance(op, ast.Add):
+            if a == 0 and type(a) is float:
+                return right
+            if b == 0 and type(b) is float:
+                return left
+            if minus_right is not None and b is None:
+                return ast.BinOp(left, ast.Sub(), minus_right)
+            if minus_left is not None and a is None:
+                return ast.BinOp(right, ast.Sub(), minus_left)
+            if ast.dump(left) == ast.dump(right) and a is None:
+                return ast.BinOp(ast.Constant(2.0), ast.Mult(), left)
+        elif isinstance(op, ast.Sub):
+            if b == 0 and type(b) is float:
+                return left
+            if minus_right is not None and b is None:
+                return ast.BinOp(left, ast.Add(), minus_right)
+        elif isinstance(op, ast.Mult):
+            if a is not None and b is not None:
+                return literal(a * b)
+            if a == 1:
+                return right
+            if b == 1:
+                return left
+            if a == -1:
+                return ast.UnaryOp(ast.USub(), right)
+            if b == -1:
+                return ast.UnaryOp(ast.USub(), left)
+            if minus_left is not None and a is None:
+                return ast.UnaryOp(ast.USub(), self.combine(ast.BinOp(minus_left, op, right)))
+            if minus_right is not None and b is None:
+                return ast.UnaryOp(ast.USub(), self.combine(ast.BinOp(left, op, minus_right)))
+            if b is not None and isinstance(left, ast.BinOp) and isinstance(left.op, ast.Mult):
+                inner = number(left.left)
+                if inner is not None:
+                    return self.combine(ast.BinOp(literal(inner * b), ast.Mult(), left.right))
+            if b is not None:  # numbers in front
+                return ast.BinOp(right, ast.Mult(), left)
+            if a is not None and isinstance(right, ast.BinOp) and isinstance(right.op, ast.Mult):
+                inner = number(right.left)
+                if inner is not None:
+                    return self.combine(ast.BinOp(literal(a * inner), ast.Mult(), right.right))
+            if a is None and isinstance(right, ast.BinOp) and isinstance(right.op, ast.Mult):
+                inner = number(right.left)
+                if inner is not None:
+                    front = self.combine(ast.BinOp(literal(inner), ast.Mult(), left))
+                    return ast.BinOp(front, ast.Mult(), right.right)
+        elif isinstance(op, ast.Div):
+            if b == 1:
+                return left
+            if minus_left is not None and a is None:
+                return ast.UnaryOp(ast.USub(), ast.BinOp(minus_left, op, right))
+        elif isinstance(op, ast.Pow) and b == 1:
+            return left
+        return node
+
+    def helper(self, node: ast.Call) -> ast.expr:
+        assert isinstance(node.func, ast.Name)
+        name, args = node.func.id, node.args
+        if name == "@over" and len(args) == 2:
+            b = number(args[1])
+            if b not in (None, 0):
+                return self.combine(ast.BinOp(args[0], ast.Div(), args[1]))
+            if number(args[0]) not in (None, 0):
+                return ast.BinOp(args[0], ast.Div(), args[1])
+            minus = negation(args[0])
+            if minus is not None:
+                return ast.UnaryOp(ast.USub(), core.call(core.name("@over"), minus, args[1]))
+        if name == "@times" and len(args) == 2:
+            g, slope = args
+            if number(g) is not None or not (isinstance(slope, ast.Call) or has_root(slope)):
+                return self.combine(ast.BinOp(g, ast.Mult(), slope))
+        if name == "@power_slope" and len(args) == 2:
+            return self.power_slope(node, args[0], number(args[1]))
+        if name == "@count" and len(args) >= 3 and all(is_default(a) for a in args[1:]):
+            return ast.Call(
+                ast.Attribute(core.name("@np"), "size", ast.Load()), [args[0]], []
+            )
+        return node
+
+    def power_slope(self, node: ast.Call, x: ast.expr, n: float | int | None) -> ast.expr:
+        if n is None or n == 0:
+            return node
+        if n == 1:
+            return ast.Constant(1.0)
+        if n == 2:
+            return ast.BinOp(literal(n), ast.Mult(), x)
+        if n > 1 or isinstance(n, float):
+            power = ast.BinOp(x, ast.Pow(), literal(n - 1))
+            return ast.BinOp(literal(n), ast.Mult(), power)
+        return node
+
+
+def has_root(slope: ast.expr) -> bool:
+    """Whether a slope has a power that is infinite at 0."""
+    for n in ast.walk(slope):
+        if isinstance(n, ast.BinOp) and isinstance(n.op, ast.Pow):
+            exponent = number(n.right)
+            if exponent is None or exponent < 0:
+                return True
+    return False
+
+
+def is_default(node: ast.expr) -> bool:
+    return isinstance(node, ast.Constant) and not node.value

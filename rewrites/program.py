@@ -1,0 +1,237 @@
+"""Program: the functions that one derivative needs, each generated once."""
+
+from __future__ import annotations
+
+import ast
+import types
+from dataclasses import replace
+
+from overt.rewrites import core
+from overt.rewrites.core import Assign, For, Function, If, Source, While, With
+from overt.rewrites.hoist import hoist
+from overt.rewrites.refusal import Refusal
+from overt.rewrites.rules import Resolver
+from overt.rewrites.simplify import simplify
+from overt.runtime.primitive import rule_of
+
+# Functions after which a cotangent may be exactly zero in places: dividing by zero there must give zero.
+SELECTING = frozenset(
+    "where select piecewise choose clip maximum minimum fmax fmin max min getitem nan_to_num".split()
+)
+
+
+class Program:
+    """Functions in core form by name, and those generated from them."""
+
+    def __init__(self, source: Source) -> None:
+        self.source = source
+        self.functions = {f.name: f for f in source.functions}
+        self.main = source.main
+        self.resolver = Resolver(source.namespace)
+        self.generated: dict[str, Function] = {}
+        self.made: dict[tuple[str, str, frozenset[str]], str] = {}
+        self.loaded: dict[int, Function | None] = {}
+        self.pure: set[str] = set()
+        self.imports = set(source.imports)
+
+    # --- functions that the text names
+
+    def callee(self, node: ast.expr) -> Function | None:
+        """The user's function that a call surely reaches, in core form."""
+        if not isinstance(node, ast.Name) or core.is_local(node.id):
+            return None
+        if node.id in self.functions:
+            return self.functions[node.id]
+        fn = self.resolver.object(node)
+        if (
+            not isinstance(fn, types.FunctionType)
+            or fn.__closure__
+            or self.source.load is None
+            or fn.__globals__ is not getattr(self.source.namespace, "globals", None)
+            or fn.__name__ != node.id
+        ):
+            return None
+        if id(fn) not in self.loaded:
+            self.loaded[id(fn)] = self.load(fn)
+        return self.loaded[id(fn)]
+
+    def load(self, fn: types.FunctionType) -> Function | None:
+        try:
+            function = self.source.load(fn)
+        except Refusal:
+            return None
+        if function is None:
+            return None
+        single = hoist(Source((function,), self.source.namespace))
+        if len(single.functions) > 1:
+            return None
+        return single.main
+
+    def is_straight(self, f: Function, seen: tuple[str, ...] = ()) -> bool:
+        """Whether a function has no loop, no effect and calls nothing but such functions."""
+        if f.name in seen or any(p.kind not in ("positional", "normal") for p in f.params):
+            return False
+        for s in core.walk(f.body):
+            if not isinstance(s, Assign | If):
+                return False
+        return all(self.is_plain_call(c, (*seen, f.name)) for c in calls(f))
+
+    def is_plain_call(self, node: ast.Call, seen: tuple[str, ...]) -> bool:
+        if isinstance(node.func, ast.Name) and node.func.id in ("@set_item", "@appended"):
+            return True
+        if isinstance(node.func, ast.Attribute) and self.resolver.object(node.func) is None:
+            return node.func.attr in ("sum", "mean", "max", "min", "reshape", "astype", "copy", "dot")
+        fn = self.resolver.object(node.func)
+        if fn is not None and (rule_of(fn) is not None or fn in (len, range, float, int, abs)):
+            return True
+        module = getattr(fn, "__module__", None) or ""
+        if fn is not None and module.partition(".")[0] in ("numpy", "overt", "math"):
+            return True
+        inner = self.callee(node.func)
+        return inner is not None and self.is_straight(inner, seen)
+
+    # --- functions made from them
+
+    def fresh_global(self, stem: str) -> str:
+        name, number = stem, 2
+        while name in self.functions or name in self.generated or name in self.source.namespace:
+            name, number = f"{stem}_{number}", number + 1
+        return name
+
+    def bwd(self, f: Function, active: frozenset[str]) -> str:
+        """The name of the backward function of a straight one."""
+        from overt.rewrites.reverse import build_bwd
+
+        key = ("bwd", f.name, active)
+        if key not in self.made:
+            made = build_bwd(self, f, active)
+            self.made[key] = made.name
+            self.pure |= {made.name, f.name}
+            self.generated[made.name] = simplify(made, self)
+        return self.made[key]
+
+    def pair(self, f: Function, active: frozenset[str]) -> str:
+        """The name of the backward function of a pair; both are generated."""
+        from overt.rewrites.reverse import build_pair
+
+        key = ("pair", f.name, active)
+        if key not in self.made:
+            fwd, bwd = build_pair(self, f, active)
+            self.made[key] = bwd.name
+            self.generated[fwd.name] = simplify(fwd, self)
+            self.generated[bwd.name] = simplify(bwd, self)
+        return self.made[key]
+
+    # --- the result
+
+    def finished(self, function: Function | None, last: str | None = None) -> Source:
+        """The source of all that was generated, and of the nested functions that it uses."""
+        if function is not None:
+            self.generated.pop(function.name, None)
+            self.generated[function.name] = simplify(function, self)
+        safe = self.selects()
+        done = {
+            n: simplify(f if safe else core.map_function(f, plain_quotients), self)
+            for n, f in self.generated.items()
+        }
+        if last is not None:
+            done[last] = done.pop(last)
+        used = set().union(*map(core.globals_of, done.values()))
+        helpers: dict[str, Function] = {}
+        pending = [n for n in self.functions if n in used and self.functions[n] is not self.main]
+        while pending:
+            n = pending.pop()
+            if n not in helpers:
+                helpers[n] = self.functions[n]
+                pending += [
+                    m for m in core.globals_of(helpers[n]) if m in self.functions and m not in helpers
+                ]
+        ordered = [f for n, f in self.functions.items() if n in helpers]
+        if self.main.name in used and len(self.functions) > 1 and self.main.name not in helpers:
+            ordered.append(self.main)
+        return replace(
+            self.source,
+            functions=(*ordered, *done.values()),
+            imports=frozenset(self.imports),
+        )
+
+    def selects(self) -> bool:
+        """Whether a cotangent may be exactly zero where the derivative is infinite."""
+        bodies = [self.main, *[f for f in self.loaded.values() if f], *self.functions.values()]
+        for f in bodies:
+            for node in nodes(f):
+                if isinstance(node, ast.Call):
+                    fn = self.resolver.object(node.func)
+                    rule = rule_of(fn) if fn is not None else None
+                    name = rule.name if rule is not None else getattr(fn, "__name__", "")
+                    if name in SELECTING or isinstance(node.func, ast.Attribute) and fn is None:
+                        return True
+                    if isinstance(node.func, ast.Name) and node.func.id == "@set_item":
+                        return True
+                if isinstance(node, ast.Subscript) and isinstance(node.value, ast.Name):
+                    if core.is_local(node.value.id) and has_slice(node.slice):
+                        return True
+        return any(
+            isinstance(n, ast.Name) and n.id == "@vjp_of"
+            for f in self.generated.values()
+            for n in nodes(f)
+        ) or self.main.name.endswith(("_fwd", "_bwd"))
+
+    def located(self, refusal: Refusal, function: Function) -> Refusal:
+        origin = function.origin
+        if refusal.file or not origin.file:
+            return refusal
+        line = refusal.line or origin.line
+        text = ""
+        for s in core.walk(function.body):
+            if s.origin.line == line:
+                text = s.origin.text
+                break
+        else:
+            if function.result_origin.line == line:
+                text = function.result_origin.text
+        import linecache
+
+        return refusal.located(origin.file, line, text or linecache.getline(origin.file, line))
+
+
+def has_slice(index: ast.expr) -> bool:
+    return not isinstance(index, ast.Constant)
+
+
+def nodes(f: Function) -> list[ast.AST]:
+    found: list[ast.AST] = []
+
+    def visit(node):  # type: ignore[no-untyped-def]
+        found.extend(ast.walk(node))
+        return node
+
+    core.map_function(f, visit)
+    return found
+
+
+def calls(f: Function) -> list[ast.Call]:
+    return [n for n in nodes(f) if isinstance(n, ast.Call)]
+
+
+class PlainQuotients(ast.NodeTransformer):
+    """`over(g, x)` is `g / x` and `times(g, s)` is `g * s` where no cotangent is zero by selection."""
+
+    def visit_Call(self, node: ast.Call) -> ast.expr:
+        node = core.substitute(node, {"": core.constant(None)})  # a copy
+        self.generic_visit(node)
+        if isinstance(node.func, ast.Name) and len(node.args) == 2:
+            if node.func.id == "@over":
+                return ast.BinOp(node.args[0], ast.Div(), node.args[1])
+            if node.func.id == "@times":
+                return ast.BinOp(node.args[0], ast.Mult(), node.args[1])
+        return node
+
+
+def plain_quotients(node: ast.expr) -> ast.expr:
+    if any(isinstance(n, ast.Name) and n.id in ("@over", "@times") for n in ast.walk(node)):
+        return PlainQuotients().visit(core.substitute(node, {"": core.constant(None)}))
+    return node
+
+
+__all__ = ["Program", "For", "While", "With"]

@@ -1,0 +1,195 @@
+"""Derivative, reverse mode: a forward sweep that keeps what is needed, then the reverse sweep under it.
+
+    def f(x):                 def f_grad(x):
+        y = x * x                 # forward
+        return np.sin(y)   ->     y = x * x
+                                  # reverse
+                                  y_bar = np.cos(y)
+                                  return 2.0 * x * y_bar
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+from overt.rewrites import core
+from overt.rewrites.core import Function, Names, Note, Param, Source, Stmt
+from overt.rewrites.flatten import flatten
+from overt.rewrites.hoist import hoist
+from overt.rewrites.program import Program
+from overt.rewrites.refusal import Refusal
+from overt.rewrites.shapes import Shapes
+from overt.rewrites.simplify import simplify
+from overt.rewrites.sweep import Bar, Sweep
+
+
+def gradient(
+    source: Source, argnums: int | Sequence[int] = 0, value: bool = False, has_aux: bool = False
+) -> Source:
+    """The source of a function that gives the gradient, or value and gradient, of a scalar function."""
+    program = Program(hoist(source))
+    main = program.main
+    wanted = [argnums] if isinstance(argnums, int) else list(argnums)
+    places = [parameter_at(main, n) for n in wanted]
+    sweep = begun(program, main, {p.name for p, _ in places})
+    result, aux = sweep.function.result, None
+    extra: list[Stmt] = []
+    if has_aux:
+        result, aux = split_aux(result, sweep, extra)
+    sweep.seed(result, has_aux and aux is None)
+    forward, reverse = sweep.run()
+    bars = [sweep.final(p.name, item) for p, item in places]
+    gradient_: ast.expr = bars[0] if isinstance(argnums, int) else core.tuple_of(bars)
+    reverse = tuple(sweep.out)
+    if value:
+        primal = sweep.function.result if has_aux else result
+        returned: ast.expr = core.tuple_of([primal, gradient_])
+    elif has_aux:
+        kept = aux if aux is not None else ast.Subscript(result, core.constant(1), ast.Load())
+        returned = core.tuple_of([gradient_, kept])
+    else:
+        returned = gradient_
+    name = f"{main.name}_{'value_and_grad' if value else 'grad'}"
+    function = replace(
+        sweep.function,
+        name=name,
+        body=headed(forward, reverse),
+        result=returned,
+        result_origin=core.NOWHERE,
+        doc="",
+        is_lambda=False,
+    )
+    return program.finished(function)
+
+
+def headed(forward: tuple[Stmt, ...], reverse: tuple[Stmt, ...]) -> tuple[Stmt, ...]:
+    return (Note("# forward"), *forward, Note("# reverse"), *reverse)
+
+
+def begun(program: Program, function: Function, active: set[str]) -> Sweep:
+    """A sweep over a function, flattened and with its shapes known."""
+    names = Names()
+    names.reserve(function)
+    try:
+        flat, activity = flatten(function, active, program.resolver, names)
+    except Refusal as refusal:
+        raise program.located(refusal, function) from None
+    shapes = Shapes(program.resolver)
+    shapes.function(flat)
+    return Sweep(program, flat, activity, shapes, names)
+
+
+def parameter_at(function: Function, argnum: int) -> tuple[Param, int | None]:
+    """The parameter that receives a positional argument, and where in `*args` it is."""
+    plain = [p for p in function.params if p.kind in ("positional", "normal")]
+    star = next((p for p in function.params if p.kind == "star"), None)
+    if argnum < 0:
+        argnum += len(plain)
+    if 0 <= argnum < len(plain):
+        return plain[argnum], None
+    if star is not None:
+        return star, argnum - len(plain)
+    raise TypeError(
+        f"{function.name} takes {len(plain)} positional arguments, so argnums cannot contain {argnum}"
+    )
+
+
+def split_aux(
+    result: ast.expr, sweep: Sweep, extra: list[Stmt]
+) -> tuple[ast.expr, ast.expr | None]:
+    if isinstance(result, ast.Tuple) and len(result.elts) == 2:
+        return result.elts[0], result.elts[1]
+    return result, None
+
+
+def pullback_pair(source: Source, active: Sequence[str] | None = None) -> Source:
+    """Two functions: `f_fwd(args) -> result, saved` and `f_bwd(saved, result_bar) -> args_bar`.
+
+    `active` names the parameters with a derivative (all, if not given); the others' cotangents are None.
+    """
+    program = Program(hoist(source))
+    main = program.main
+    chosen = set(active) if active is not None else {core.base(p.name) for p in main.params}
+    bwd = program.pair(main, frozenset(p.name for p in main.params if core.base(p.name) in chosen))
+    return program.finished(None, last=bwd)
+
+
+@dataclass(frozen=True)
+class Pair:
+    """Names of the two functions of a pair and of the one that does both."""
+
+    fwd: str
+    bwd: str
+
+
+def build_pair(program: Program, main: Function, active: frozenset[str]) -> tuple[Function, Function]:
+    """The forward and the backward function of one function."""
+    sweep = begun(program, main, set(active))
+    out_bar = sweep.names.fresh("out_bar")
+    sweep.shapes.known[out_bar] = sweep.shapes.of(sweep.function.result) or frozenset([out_bar])
+    sweep.give(sweep.function.result, core.name(out_bar))
+    forward, _ = sweep.run()
+    bars = [sweep.final(p.name, None) if p.name in active else core.constant(None) for p in main.params]
+    body = tuple(sweep.out)
+    returned = core.tuple_of(bars)
+    draft = replace(main, params=(), body=body, result=returned, doc="", is_lambda=False)
+    draft = simplify(draft, program)
+    defined = core.assigned(forward) | {p.name for p in main.params}
+    kept = sorted(
+        (core.free(draft.body) | (core.reads(draft.result) - core.assigned(draft.body))) & defined,
+        key=order_of(main, forward),
+    )
+    saved = sweep.names.fresh("saved")
+    held: ast.expr = core.tuple_of([core.name(n) for n in kept])
+    unpack: tuple[Stmt, ...] = ()
+    if kept:
+        unpack = (core.Assign(tuple(kept) if len(kept) > 1 else (kept[0],), core.name(saved)),)
+    fwd = replace(
+        sweep.function,
+        name=program.fresh_global(f"{main.name}_fwd"),
+        body=forward,
+        result=core.tuple_of([sweep.function.result, held]),
+        doc="",
+        is_lambda=False,
+    )
+    bwd = replace(
+        draft,
+        name=program.fresh_global(f"{main.name}_bwd"),
+        params=(Param(saved), Param(out_bar)),
+        body=(*unpack, *draft.body),
+        result_origin=core.NOWHERE,
+    )
+    return fwd, bwd
+
+
+def order_of(main: Function, forward: tuple[Stmt, ...]):  # type: ignore[no-untyped-def]
+    positions: dict[str, int] = {p.name: i for i, p in enumerate(main.params)}
+    for i, s in enumerate(core.walk(forward)):
+        for n in core.assigned((s,)):
+            positions.setdefault(n, len(main.params) + i)
+    return lambda n: (positions.get(n, 0), n)
+
+
+def build_bwd(program: Program, main: Function, active: frozenset[str]) -> Function:
+    """One function that takes the arguments and the result's cotangent, and gives the arguments' ones."""
+    sweep = begun(program, main, set(active))
+    out_bar = sweep.names.fresh("out_bar")
+    sweep.shapes.known[out_bar] = sweep.shapes.of(sweep.function.result) or frozenset([out_bar])
+    sweep.give(sweep.function.result, core.name(out_bar))
+    forward, _ = sweep.run()
+    bars = [sweep.final(p.name, None) for p in main.params if p.name in active]
+    return replace(
+        sweep.function,
+        name=program.fresh_global(f"{main.name}_bwd"),
+        params=(*[replace(p, default=None) for p in main.params], Param(out_bar)),
+        body=(*forward, *sweep.out),
+        result=bars[0] if len(bars) == 1 else core.tuple_of(bars),
+        result_origin=core.NOWHERE,
+        doc="",
+        is_lambda=False,
+    )
+
+
+__all__ = ["Bar", "Pair", "gradient", "pullback_pair"]

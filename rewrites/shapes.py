@@ -1,0 +1,161 @@
+"""Shapes: which values certainly have the same shape, so that no broadcast needs undoing.
+
+A shape is a set of symbols: `{a}` is the shape of parameter a, `{a, b}` that of a and b broadcast together,
+the empty set that of a scalar.  What nothing is known of gets a symbol of its own.
+"""
+
+from __future__ import annotations
+
+import ast
+
+from overt.rewrites import core
+from overt.rewrites.core import Assign, Define, Do, For, If, While, With
+from overt.rewrites.rules import OPERATORS, Resolver, applied
+from overt.runtime.primitive import rule_of
+
+Shape = frozenset[str]
+SCALAR: Shape = frozenset()
+LIKE = ("zeros_like", "ones_like", "full_like", "copy", "negative", "positive")
+
+
+class Shapes:
+    """The shapes of one function's names."""
+
+    def __init__(self, resolver: Resolver) -> None:
+        self.resolver = resolver
+        self.known: dict[str, Shape] = {}
+
+    def function(self, f: core.Function) -> None:
+        for p in f.params:
+            self.known[p.name] = frozenset([p.name])
+        self.block(f.body)
+
+    def block(self, block: core.Block) -> None:
+        for s in block:
+            if isinstance(s, Assign):
+                self.bind(s.target, s.value)
+            elif isinstance(s, If):
+                self.block(s.then)
+                self.block(s.orelse)
+                for m in s.merges:
+                    a, b = self.of(m.then), self.of(m.orelse)
+                    self.known[m.name] = a if a == b else frozenset([m.name])
+            elif isinstance(s, For | While):
+                self.loop(s)
+            elif isinstance(s, With):
+                self.block(s.body)
+            elif isinstance(s, Do | Define):
+                pass
+
+    def bind(self, target: core.Pattern, value: ast.expr) -> None:
+        if isinstance(target, str):
+            shape = self.of(value)
+            self.known[target] = shape if shape is not None else frozenset([target])
+        elif isinstance(value, ast.Tuple) and len(value.elts) == len(target):
+            for t, v in zip(target, value.elts, strict=True):
+                self.bind(t, v)
+        else:
+            for n in core.pattern_names(target):
+                self.known[n] = frozenset([n])
+
+    def loop(self, s: For | While) -> None:
+        """A carried value keeps its shape if the body gives back the shape that it started with."""
+        if isinstance(s, For):
+            indices = isinstance(s.items, ast.Call) and self.resolver.object(s.items.func) is range
+            for n in core.pattern_names(s.target):
+                self.known[n] = SCALAR if indices else frozenset([n])
+        changing: set[str] = set()
+        while True:
+            for c in s.carries:
+                init = self.of(c.init)
+                fixed = c.name not in changing and init is not None
+                self.known[c.name] = init if fixed else frozenset([c.name])  # type: ignore[assignment]
+            self.block(s.body)
+            new = {c.name for c in s.carries if self.of(c.next) != self.known[c.name]}
+            if new <= changing:
+                break
+            changing |= new
+        for c in s.carries:
+            self.known[c.out] = self.known[c.name] if c.name not in changing else frozenset([c.out])
+
+    # --- expressions
+
+    def of(self, node: ast.expr) -> Shape | None:
+        """The shape of an expression's value; None if nothing is known."""
+        if isinstance(node, ast.Constant):
+            return SCALAR if isinstance(node.value, int | float | complex) else None
+        if isinstance(node, ast.Name):
+            if not core.is_local(node.id):
+                return frozenset([node.id])
+            return self.known.get(node.id, frozenset([node.id]))
+        if isinstance(node, ast.BinOp):
+            if isinstance(node.op, ast.MatMult):
+                return None
+            return self.union(node.left, node.right)
+        if isinstance(node, ast.UnaryOp):
+            return self.of(node.operand)
+        if isinstance(node, ast.Compare):
+            return self.union(node.left, *node.comparators)
+        if isinstance(node, ast.Attribute):
+            if node.attr in ("size", "ndim"):
+                return SCALAR
+            return self.of(node.value) if node.attr in ("real", "imag") else None
+        if isinstance(node, ast.Call):
+            return self.call(node)
+        return None
+
+    def union(self, *nodes: ast.expr) -> Shape | None:
+        total: Shape = frozenset()
+        for n in nodes:
+            shape = self.of(n)
+            if shape is None:
+                return None
+            total |= shape
+        return total
+
+    def call(self, node: ast.Call) -> Shape | None:
+        if isinstance(node.func, ast.Name):
+            helper = node.func.id
+            if helper == "len":
+                return SCALAR
+            if helper in ("@set_item", "@np.full_like") and node.args:
+                return self.of(node.args[0])
+            if helper in ("@over", "@times"):
+                return self.union(*node.args)
+            if helper == "@sum_to" and len(node.args) == 2:
+                return self.of(node.args[1])
+        fn = self.resolver.object(node.func)
+        if fn is None:
+            return None
+        if fn in (abs, float, int) and len(node.args) == 1:
+            return self.of(node.args[0])
+        rule = rule_of(fn)
+        name = rule.name if rule is not None else getattr(fn, "__name__", "")
+        if name in LIKE and node.args:
+            return self.of(node.args[0])
+        if rule is None:
+            return None
+        if rule.elementwise or name in ("where", "clip", "sum", "mean") or is_broadcasting(fn):
+            if name in ("sum", "mean"):
+                return SCALAR if len(node.args) == 1 and not node.keywords else None
+            return self.union(*node.args) if not node.keywords else None
+        return None
+
+
+def is_broadcasting(fn: object) -> bool:
+    """Whether a function works element by element on operands broadcast together."""
+    rule = rule_of(fn)
+    return rule is not None and rule.elementwise
+
+
+def operator_call(node: ast.expr, resolver: Resolver):  # type: ignore[no-untyped-def]
+    """An operator as an application of the function that it stands for."""
+    import overt.runtime.numpy as ours
+
+    if isinstance(node, ast.BinOp):
+        name = OPERATORS.get(type(node.op))
+        return applied(getattr(ours, name), [node.left, node.right], []) if name else None
+    if isinstance(node, ast.UnaryOp):
+        name = OPERATORS.get(type(node.op))
+        return applied(getattr(ours, name), [node.operand], []) if name else None
+    return None

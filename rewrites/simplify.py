@@ -1,0 +1,304 @@
+"""Simplify: what is not needed goes, what is used once moves to where it is used.
+
+    product = f * c                     c_1 = f * c + i * np.tanh(g)
+    tanh_g = np.tanh(g)            ->
+    product_1 = i * tanh_g
+    c_1 = product + product_1
+"""
+
+from __future__ import annotations
+
+import ast
+from collections import Counter
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from overt.rewrites import core
+from overt.rewrites.algebra import plainer
+from overt.rewrites.core import Assign, Block, Carry, Do, For, Function, If, Merge, Stmt, While, With
+from overt.rewrites.liveness import Pruner
+from overt.rewrites.printing import Printer
+
+if TYPE_CHECKING:
+    from overt.rewrites.program import Program
+
+LONGEST = 72  # characters that an expression may have after a name in it was replaced
+
+
+def simplify(function: Function, program: Program) -> Function:
+    """The function, plainer; it computes the same."""
+    for _ in range(3):
+        before = function
+        function = core.map_function(function, lambda e: plainer(e))
+        function = pruned(function, program)
+        function = Nesting(function, program).run()
+        if function == before:
+            break
+    return core.map_function(function, lambda e: plainer(e))
+
+
+def pruned(function: Function, program: Program) -> Function:
+    pruner = ProgramPruner(function, program.source.namespace)
+    pruner.program = program
+    body, _ = pruner.block(function.body, pruner.reads(function.result))
+    return replace(function, body=body)
+
+
+class ProgramPruner(Pruner):
+    program: Program
+
+    def is_pure_call(self, node: ast.Call) -> bool:
+        return is_pure_in(node, self.program) or super().is_pure_call(node)
+
+
+def is_pure_in(node: ast.Call, program: Program) -> bool:
+    """Whether a call reaches a function without effects, or only prepares a derivative."""
+    if isinstance(node.func, ast.Name):
+        if node.func.id in program.pure:
+            return True
+        inner = program.callee(node.func)
+        return inner is not None and program.is_straight(inner)
+    return False
+
+
+class Nesting:
+    """Moves expressions of compiler's names to their only use."""
+
+    def __init__(self, function: Function, program: Program) -> None:
+        self.function, self.program = function, program
+        self.pruner = ProgramPruner(function, program.source.namespace)
+        self.pruner.program = program
+        self.uses: Counter[str] = Counter()
+        self.places: dict[str, tuple[tuple[str, ...], str]] = {}
+        self.count_block(function.body, ())
+        self.count(function.result, (), "value")
+        self.number = 0
+        self.printer = Printer(lambda n: core.base(n).lstrip("@"))
+
+    # --- where names are used
+
+    def count(self, node: ast.AST | None, path: tuple[str, ...], role: str) -> None:
+        if node is None:
+            return
+        hidden = any(
+            isinstance(n, ast.Lambda | ast.ListComp | ast.GeneratorExp | ast.DictComp | ast.SetComp)
+            for n in ast.walk(node)
+        )
+        for n in ast.walk(node):
+            if isinstance(n, ast.Name) and core.is_local(n.id):
+                self.uses[n.id] += 1 + hidden
+                self.places[n.id] = (path, role)
+
+    def count_block(self, block: Block, path: tuple[str, ...]) -> None:
+        for i, s in enumerate(block):
+            if isinstance(s, Assign):
+                self.count(s.value, path, "value")
+            elif isinstance(s, Do):
+                self.count(s.node, path, "value")
+            elif isinstance(s, If):
+                self.count(s.test, path, "value")
+                ternary = is_made(s) and len(s.merges) == 1
+                for m in s.merges:
+                    self.count(m.then, (*path, f"{i}then"), "value" if ternary else "merge")
+                    self.count(m.orelse, (*path, f"{i}else"), "value" if ternary else "merge")
+                self.count_block(s.then, (*path, f"{i}then"))
+                self.count_block(s.orelse, (*path, f"{i}else"))
+            elif isinstance(s, For | While):
+                inside = (*path, f"{i}loop")
+                for c in s.carries:
+                    self.count(c.init, path, "init")
+                    self.count(c.next, inside, "next")
+                if isinstance(s, For):
+                    self.count(s.items, path, "value")
+                else:
+                    self.count(s.test, inside, "next")
+                self.count(s.until, inside, "next")
+                self.count_block(s.body, inside)
+            elif isinstance(s, With):
+                for item in s.items:
+                    self.count(item.context_expr, path, "value")
+                self.count_block(s.body, (*path, f"{i}with"))
+            elif isinstance(s, core.Define):
+                for n in core.free_of_function(s.function):
+                    self.uses[n] += 2
+
+    # --- moving
+
+    def run(self) -> Function:
+        pending: dict[str, Assign] = {}
+        body, pending = self.block(self.function.body, (), pending)
+        table = {n: a.value for n, a in pending.items()}
+        result = core.substitute(self.function.result, table)
+        left = [a for n, a in pending.items() if n not in core.reads(self.function.result)]
+        return replace(self.function, body=(*body, *left), result=result)
+
+    def block(
+        self, block: Block, path: tuple[str, ...], pending: dict[str, Assign]
+    ) -> tuple[Block, dict[str, Assign]]:
+        done: list[Stmt] = []
+        pending = dict(pending)
+        for i, s in enumerate(block):
+            s, before = self.settle(s, pending, i, path)
+            done += before
+            if isinstance(s, Assign) and self.is_movable(s, path):
+                pending[s.target] = s
+            else:
+                done.append(s)
+        return tuple(done), pending
+
+    def is_movable(self, s: Assign, path: tuple[str, ...]) -> bool:
+        if not isinstance(s.target, str) or not core.is_local(s.target) or s.origin.line:
+            return False
+        if is_trivial(s.value):
+            return True
+        if self.uses[s.target] != 1:
+            return False
+        where, role = self.places[s.target]
+        if where[: len(path)] != path or any(step.endswith(("loop", "with")) for step in where[len(path) :]):
+            return False
+        if role == "init" and isinstance(s.value, ast.Call | ast.BinOp):
+            return len(self.printer.text(s.value)) <= LONGEST
+        return role == "value" and (where == path or self.is_pure(s.value))
+
+    def is_pure(self, node: ast.AST) -> bool:
+        return self.pruner.is_pure(node)
+
+    def settle(
+        self, s: Stmt, pending: dict[str, Assign], i: int, path: tuple[str, ...]
+    ) -> tuple[Stmt, list[Stmt]]:
+        """The statement with pending names replaced, and pending statements that must come before it."""
+        before: list[Stmt] = []
+        if not self.is_pure(s.value if isinstance(s, Assign) else ast.Pass()) or isinstance(s, Do):
+            here = own_reads(s)
+            for n in list(pending):
+                if n not in here and not self.is_pure(pending[n].value):
+                    before.append(pending.pop(n))
+        if isinstance(s, If):
+            return self.settle_if(s, pending, i, path, before), before
+        if isinstance(s, For | While):
+            return self.settle_loop(s, pending, i, path, before), before
+        if isinstance(s, With):
+            items = tuple(
+                ast.withitem(self.replaced(x.context_expr, pending, before, 999), x.optional_vars)
+                for x in s.items
+            )
+            body, rest = self.block(s.body, (*path, f"{i}with"), trivial_of(pending))
+            return replace(s, items=items, body=body + tuple(new_ones(rest, pending))), before
+        if isinstance(s, Assign):
+            limit = 999 if s.origin.line else LONGEST
+            value = self.replaced(s.value, pending, before, limit)
+            return replace(s, value=value), before
+        if isinstance(s, Do):
+            return replace(s, node=self.replaced(s.node, pending, before, 999)), before
+        return s, before
+
+    def replaced(
+        self, node: ast.AST, pending: dict[str, Assign], before: list[Stmt], limit: int
+    ):  # type: ignore[no-untyped-def]
+        here = [n for n in pending if n in core.reads(node)]
+        table: dict[str, ast.expr] = {}
+        for n in here:
+            if is_trivial(pending[n].value):
+                table[n] = pending[n].value
+        for n in here:
+            if n in table:
+                continue
+            trial = core.substitute(node, {**table, n: pending[n].value})
+            if limit < 999 and isinstance(trial, ast.expr) and len(self.printer.text(trial)) > limit:
+                before.append(pending.pop(n))
+                continue
+            table[n] = pending.pop(n).value
+        return core.substitute(node, table)
+
+    def settle_if(
+        self, s: If, pending: dict[str, Assign], i: int, path: tuple[str, ...], before: list[Stmt]
+    ) -> Stmt:
+        test = self.replaced(s.test, pending, before, 999)
+        sides = []
+        for side, block, step in (("then", s.then, "then"), ("orelse", s.orelse, "else")):
+            done, rest = self.block(block, (*path, f"{i}{step}"), pending)
+            used = set(pending) - set(rest)
+            for n in used:
+                pending.pop(n)
+            mine = {n: a for n, a in rest.items() if n not in pending}
+            ends = []
+            table = {n: a.value for n, a in rest.items() if is_trivial(a.value)}
+            late: list[Stmt] = []
+            for m in s.merges:
+                end = getattr(m, side)
+                for n in core.reads(end) & set(rest):
+                    if n not in table and (is_made(s) and len(s.merges) == 1):
+                        table[n] = rest[n].value
+                        mine.pop(n, None)
+                        pending.pop(n, None)
+                ends.append(core.substitute(end, table))
+            for n, a in mine.items():
+                if not is_trivial(a.value):
+                    late.append(a)
+            sides.append(((*done, *late), ends))
+        (then, then_ends), (orelse, else_ends) = sides
+        merges = tuple(
+            Merge(m.name, a, b) for m, a, b in zip(s.merges, then_ends, else_ends, strict=True)
+        )
+        if is_made(s) and not then and not orelse and len(merges) == 1:
+            return Assign(merges[0].name, ast.IfExp(test, merges[0].then, merges[0].orelse))
+        return replace(s, test=test, then=then, orelse=orelse, merges=merges)
+
+    def settle_loop(
+        self,
+        s: For | While,
+        pending: dict[str, Assign],
+        i: int,
+        path: tuple[str, ...],
+        before: list[Stmt],
+    ) -> For | While:
+        inits = [self.replaced(c.init, pending, before, 999) for c in s.carries]
+        head: dict[str, ast.expr] = {}
+        table = {n: a.value for n, a in pending.items() if is_trivial(a.value)}
+        if isinstance(s, For):
+            head["items"] = self.replaced(s.items, pending, before, 999)
+        else:
+            head["test"] = core.substitute(s.test, table)
+        needed = own_reads(s) & set(pending) - set(table)
+        for n in list(pending):
+            if n in needed:
+                before.append(pending.pop(n))
+        body, rest = self.block(s.body, (*path, f"{i}loop"), trivial_of(pending))
+        inner = {n: a.value for n, a in rest.items() if is_trivial(a.value)}
+        late = tuple(a for n, a in rest.items() if n not in pending and n not in inner)
+        carries = tuple(
+            Carry(c.name, init, core.substitute(c.next, inner), c.out)
+            for c, init in zip(s.carries, inits, strict=True)
+        )
+        until = core.substitute(s.until, inner) if s.until is not None else None
+        return replace(s, carries=carries, body=(*body, *late), until=until, **head)  # type: ignore
+
+
+def is_made(s: If) -> bool:
+    """Whether a branch was made from a conditional expression."""
+    return not s.origin.line and all(core.base(m.name) == "value" for m in s.merges)
+
+
+def is_trivial(node: ast.expr) -> bool:
+    if isinstance(node, ast.UnaryOp) and isinstance(node.op, ast.USub):
+        node = node.operand
+    return isinstance(node, ast.Name | ast.Constant)
+
+
+def trivial_of(pending: dict[str, Assign]) -> dict[str, Assign]:
+    return {n: a for n, a in pending.items() if is_trivial(a.value)}
+
+
+def new_ones(rest: dict[str, Assign], pending: dict[str, Assign]) -> list[Stmt]:
+    return [a for n, a in rest.items() if n not in pending]
+
+
+def own_reads(s: Stmt) -> set[str]:
+    found: set[str] = set()
+
+    def visit(node):  # type: ignore[no-untyped-def]
+        found.update(core.reads(node))
+        return node
+
+    core.map_stmt(s, visit)
+    return found

@@ -1,0 +1,844 @@
+"""Sweep: walks a flattened function backwards, building its reverse sweep and what it must save."""
+
+from __future__ import annotations
+
+import ast
+import copy
+from dataclasses import dataclass, replace
+from pathlib import PurePath
+
+from overt.rewrites import core
+from overt.rewrites.activity import Activity, iterated, plain_tuple
+from overt.rewrites.core import (
+    Assign,
+    Block,
+    Carry,
+    For,
+    Function,
+    If,
+    Merge,
+    Names,
+    Stmt,
+    While,
+    With,
+)
+from overt.rewrites.flatten import is_cheap
+from overt.rewrites.program import Program
+from overt.rewrites.refusal import Refusal
+from overt.rewrites.rules import (
+    ARRAY_ATTRIBUTES,
+    ARRAY_METHODS,
+    Application,
+    applied,
+)
+from overt.rewrites.shapes import SCALAR, Shape, Shapes, operator_call
+
+SPREAD = "@unreduce"
+
+
+@dataclass(frozen=True)
+class Bar:
+    """The cotangent of a name so far.
+
+    `lazy`: still to be broadcast to the value's shape.  `array`: surely an array or a number, so that it
+    can be added with `+`; otherwise it may be a container, or None for zero.
+    """
+
+    expr: ast.expr
+    lazy: bool = False
+    array: bool = True
+
+
+class Sweep:
+    """The reverse sweep of one function."""
+
+    def __init__(
+        self, program: Program, function: Function, activity: Activity, shapes: Shapes, names: Names
+    ) -> None:
+        self.program, self.function = program, function
+        self.activity, self.shapes, self.names = activity, shapes, names
+        self.bars: dict[str, Bar] = {}
+        self.out: list[Stmt] = []
+
+    # --- cotangents
+
+    def seed(self, result: ast.expr, paired: bool = False) -> None:
+        """Start from the cotangent 1 of the result (of its first part, if it is a pair)."""
+        one: ast.expr = core.constant(1.0)
+        if paired:
+            self.give(result, core.tuple_of([one, core.constant(None)]), array=False)
+            return
+        if isinstance(result, ast.Name) and not self.is_computed(result.id):
+            one = core.call(core.name("@np.ones_like"), result)
+            one = ast.Call(core.expression("np.ones_like"), [result], [])
+            one.func.value = core.name("@np")  # type: ignore[attr-defined]
+        self.give(result, one)
+
+    def is_computed(self, name: str) -> bool:
+        """Whether a plain statement computes the name; its cotangent can start as the number 1."""
+        return any(isinstance(s, Assign) and s.target == name for s in self.function.body)
+
+    def give(self, node: ast.expr, g: ast.expr, array: bool = True, lazy: bool = False) -> None:
+        """Add a cotangent to a value: a name, or a container of names."""
+        if isinstance(node, ast.Name):
+            self.acc(node.id, g, lazy, array and self.is_arrayish(node.id))
+        elif isinstance(node, ast.Tuple | ast.List):
+            for i, e in enumerate(node.elts):
+                self.give(e, item(g, core.constant(i)), array=False)
+        elif isinstance(node, ast.Dict):
+            for k, v in zip(node.keys, node.values, strict=True):
+                if k is not None:
+                    self.give(v, item(g, k), array=False)
+
+    def is_arrayish(self, name: str) -> bool:
+        return True
+
+    def acc(self, name: str, g: ast.expr, lazy: bool = False, array: bool = True) -> None:
+        """Add `g` to the cotangent of a name."""
+        if name not in self.activity.names or is_none(g):
+            return
+        old = self.bars.get(name)
+        if old is not None:
+            if old.array and array:
+                g = ast.BinOp(old.expr, ast.Add(), g)
+            else:
+                g = core.call(core.name("@add"), old.expr, g)
+            lazy, array = lazy and old.lazy, array and old.array
+        if not isinstance(g, ast.Name | ast.Constant):
+            held = self.names.fresh(f"{core.base(name)}_bar")
+            self.shapes.known[held] = self.shape(name) if not lazy else self.expr_shape(g)
+            self.out.append(Assign(held, g))
+            g = core.name(held)
+        self.bars[name] = Bar(g, lazy, array)
+
+    def take(self, name: str) -> Bar | None:
+        return self.bars.pop(name, None)
+
+    def full(self, name: str, bar: Bar) -> ast.expr:
+        """The cotangent with the value's own shape."""
+        if not bar.lazy or self.shape(name) == SCALAR:
+            return bar.expr
+        held = self.names.fresh(f"{core.base(name)}_bar")
+        self.shapes.known[held] = self.shape(name)
+        spread = np_call("full_like", core.name(name), bar.expr)
+        self.out.append(Assign(held, spread))
+        return core.name(held)
+
+    def shape(self, name: str) -> Shape:
+        return self.shapes.known.get(name, frozenset([name]))
+
+    def expr_shape(self, node: ast.expr) -> Shape:
+        shape = self.shapes.of(node)
+        return shape if shape is not None else frozenset(["?"])
+
+    def zero(self, name: str, array: bool = True) -> ast.expr:
+        if array and self.shape(name) == SCALAR:
+            return core.constant(0.0)
+        return core.call(core.name("@zeros_like_tree"), core.name(name))
+
+    def final(self, name: str, position: int | None) -> ast.expr:
+        """The cotangent of a parameter to return."""
+        bar = self.bars.get(name)
+        if position is not None:
+            if bar is None:
+                part = ast.Subscript(core.name(name), core.constant(position), ast.Load())
+                return core.call(core.name("@zeros_like_tree"), part)
+            return item(bar.expr, core.constant(position))
+        if bar is None:
+            return core.call(core.name("@zeros_like_tree"), core.name(name))
+        if isinstance(bar.expr, ast.Constant):
+            return np_call("full_like", core.name(name), bar.expr)
+        return self.full(name, bar)
+
+    # --- blocks
+
+    def run(self) -> tuple[Block, Block]:
+        """The forward body, perhaps with more saved, and the reverse sweep."""
+        try:
+            forward = self.block(self.function.body)
+        except Refusal as refusal:
+            raise self.program.located(refusal, self.function) from None
+        return forward, tuple(self.out)
+
+    def block(self, block: Block) -> Block:
+        forward: list[Stmt] = []
+        for s in reversed(block):
+            try:
+                forward[:0] = self.statement(s)
+            except Refusal as refusal:
+                if not refusal.line and s.origin.line:
+                    refusal.line = s.origin.line
+                raise
+        return tuple(forward)
+
+    def statement(self, s: Stmt) -> list[Stmt]:
+        if isinstance(s, Assign):
+            return self.assign(s)
+        if isinstance(s, If):
+            return [self.branch(s)]
+        if isinstance(s, For | While):
+            return [self.loop(s)]
+        if isinstance(s, With):
+            return [replace(s, body=self.block(s.body))]
+        return [s]
+
+    # --- assignments
+
+    def assign(self, s: Assign) -> list[Stmt]:
+        if isinstance(s.target, str):
+            bar = self.take(s.target)
+            if bar is None or not self.activity.expr(s.value):
+                return [s]
+            return self.operation(s, s.target, s.value, bar)
+        if isinstance(s.value, ast.Tuple | ast.List) and plain_tuple(s.target, s.value):
+            taken = [self.take(t) for t in s.target]
+            done: list[Stmt] = []
+            values = list(s.value.elts)
+            for i in reversed(range(len(values))):
+                bar = taken[i]
+                if bar is None or not self.activity.expr(values[i]):
+                    continue
+                part = Assign(s.target[i], values[i], s.origin)
+                new = self.operation(part, s.target[i], values[i], bar)
+                if new != [part]:
+                    done[:0] = new
+                    values[i] = None  # type: ignore[call-overload]
+            if not done:
+                return [s]
+            rest = [Assign(t, v, s.origin) for t, v in zip(s.target, values, strict=True) if v is not None]
+            return [*rest, *done]
+        taken = [self.take(t) if t != "*" else None for t in s.target]
+        if all(b is None for b in taken) or not isinstance(s.value, ast.Name):
+            return [s]
+        parts = [
+            self.full(t, b) if b is not None else core.constant(None)
+            for t, b in zip(s.target, taken, strict=True)
+        ]
+        bars = core.tuple_of(parts)
+        self.acc(s.value.id, core.call(core.name("@packed"), s.value, bars), array=False)
+        return [s]
+
+    def operation(self, s: Assign, target: str, value: ast.expr, bar: Bar) -> list[Stmt]:
+        """The reverse of `target = value`, one operation on names; gives the forward statements."""
+        out = core.name(target)
+        if isinstance(value, ast.Name):
+            self.acc(value.id, bar.expr, bar.lazy, bar.array)
+            return [s]
+        if isinstance(value, ast.BinOp | ast.UnaryOp):
+            application = operator_call(value, self.program.resolver)
+            if application is None:
+                raise Refusal("this operator has no derivative", "", value)
+            self.apply(application, out, bar)
+            return [s]
+        if isinstance(value, ast.Attribute):
+            self.attribute(value, out, bar)
+            return [s]
+        if isinstance(value, ast.Subscript):
+            self.subscript(value, target, bar)
+            return [s]
+        if isinstance(value, ast.Tuple | ast.List | ast.Dict):
+            self.give(value, bar.expr, array=False)
+            return [s]
+        if isinstance(value, ast.Call):
+            return self.call(s, target, value, bar)
+        raise Refusal(f"an expression of kind {type(value).__name__} has no derivative", "", value)
+
+    def apply(self, application: Application, out: ast.Name, bar: Bar) -> None:
+        """The rule of a function, for each operand with a derivative."""
+        elementwise = application.rule.elementwise
+        g = bar.expr
+        if bar.lazy and not (
+            elementwise
+            and all(
+                self.shape(x.id) == self.shape(out.id)
+                for x in application.operands
+                if isinstance(x, ast.Name) and self.activity.expr(x)
+            )
+        ):
+            g = self.full(out.id, bar)
+        for i, x in enumerate(application.operands):
+            if not self.activity.expr(x):
+                continue
+            part = application.derivative(i, g, out)
+            if part is None:
+                continue
+            if isinstance(x, ast.Name):
+                self.operand(x.id, part, out, elementwise)
+            else:
+                self.pieces(x, part)
+
+    def operand(self, name: str, part: ast.expr, out: ast.Name, elementwise: bool) -> None:
+        spread = whole_spread(part)
+        if spread is not None:
+            self.acc(name, spread, lazy=True)
+            return
+        if not elementwise:
+            self.acc(name, part)
+            return
+        mine, whole = self.shape(name), self.shape(out.id)
+        if mine == whole:
+            self.acc(name, part, lazy=self.expr_shape(part) != whole)
+        elif mine == SCALAR:
+            self.acc(name, np_call("sum", part))
+        else:
+            self.acc(name, core.call(core.name("@sum_to"), part, core.name(name)))
+
+    def pieces(self, x: ast.expr, part: ast.expr) -> None:
+        """An operand that is a list or tuple of names: its cotangent is a list."""
+        if not isinstance(x, ast.Tuple | ast.List):
+            raise Refusal("this argument cannot be differentiated", "Give it a name first.", x)
+        held = [
+            self.names.fresh(f"{core.base(e.id)}_bar") if self.activity.expr(e) else self.names.fresh("_")  # type: ignore
+            for e in x.elts
+        ]
+        self.out.append(Assign(tuple(held), part))
+        for e, h in zip(x.elts, held, strict=True):
+            if isinstance(e, ast.Name):
+                self.acc(e.id, core.name(h))
+
+    def attribute(self, value: ast.Attribute, out: ast.Name, bar: Bar) -> None:
+        import overt.runtime.numpy as ours
+
+        assert isinstance(value.value, ast.Name)
+        g = self.full(out.id, bar)
+        if value.attr == "T":
+            self.acc(value.value.id, ast.Attribute(g, "T", ast.Load()), array=bar.array)
+            return
+        function = ARRAY_ATTRIBUTES.get(value.attr)
+        if function is not None:
+            application = applied(getattr(ours, function), [value.value], [])
+            if application is not None:
+                self.apply(application, out, replace(bar, expr=g, lazy=False))
+                return
+        field = core.constant(value.attr)
+        self.acc(value.value.id, core.call(core.name("@place_field"), g, value.value, field), array=False)
+
+    def subscript(self, value: ast.Subscript, target: str, bar: Bar) -> None:
+        from overt.rewrites.normalize import index_of
+
+        assert isinstance(value.value, ast.Name)
+        g = self.full(target, bar)
+        place = core.call(core.name("@place"), g, value.value, index_of(value.slice))
+        self.acc(value.value.id, place, array=False)
+
+    # --- calls
+
+    def call(self, s: Assign, target: str, value: ast.Call, bar: Bar) -> list[Stmt]:
+        fn = self.program.resolver.object(value.func)
+        args, keywords = value.args, value.keywords
+        if fn is None and isinstance(value.func, ast.Attribute) and value.func.attr in ARRAY_METHODS:
+            import overt.runtime.numpy as ours
+
+            fn = getattr(ours, value.func.attr, None)
+            args = [value.func.value, *args]
+            if value.func.attr in ("reshape", "transpose") and len(args) > 2:
+                args = [args[0], core.tuple_of(list(args[1:]))]
+        out = core.name(target)
+        if isinstance(value.func, ast.Attribute) and fn is None and not keywords:
+            if value.func.attr in ("copy", "astype") and isinstance(value.func.value, ast.Name):
+                self.acc(value.func.value.id, self.full(target, bar), array=bar.array)
+                return [s]
+        if fn is not None:
+            application = applied(fn, args, keywords)
+            if application is not None and not any(
+                self.activity.expr(v) for v in application.static.values()
+            ):
+                container = getattr(fn, "__module__", "") == "overt.runtime.containers"
+                if container:
+                    self.contain(application, target, bar)
+                else:
+                    self.apply(application, out, bar)
+                return [s]
+        inner = self.program.callee(value.func)
+        if inner is not None and self.program.is_straight(inner):
+            bound = bind(inner, args, keywords)
+            if bound is not None:
+                self.straight(inner, bound, target, bar)
+                return [s]
+        return self.unknown(s, target, value, bar)
+
+    def contain(self, application: Application, target: str, bar: Bar) -> None:
+        """The rule of an operation on containers: cotangents may be containers, or None."""
+        g = self.full(target, bar)
+        for i, x in enumerate(application.operands):
+            if self.activity.expr(x):
+                part = application.derivative(i, g, core.name(target))
+                if part is not None:
+                    self.give(x, part, array=False)
+
+    def straight(self, inner: Function, bound: list[ast.expr], target: str, bar: Bar) -> None:
+        active = [i for i, a in enumerate(bound) if self.activity.expr(a)]
+        name = self.program.bwd(inner, frozenset(inner.params[i].name for i in active))
+        called = ast.Call(core.name(name), [*bound, self.full(target, bar)], [])
+        if len(active) == 1:
+            self.give(bound[active[0]], called, array=isinstance(bound[active[0]], ast.Name))
+            return
+        held = []
+        for i in active:
+            a = bound[i]
+            stem = core.base(a.id) if isinstance(a, ast.Name) else "argument"
+            held.append(self.names.fresh(f"{stem}_bar"))
+            if isinstance(a, ast.Name):
+                self.shapes.known[held[-1]] = self.shape(a.id)
+        self.out.append(Assign(tuple(held), called))
+        for i, h in zip(active, held, strict=True):
+            self.give(bound[i], core.name(h), array=isinstance(bound[i], ast.Name))
+
+    def unknown(self, s: Assign, target: str, value: ast.Call, bar: Bar) -> list[Stmt]:
+        """A call that is resolved when it is reached: `y, y_pull = vjp_of(f, x)`."""
+        stars = [a for a in value.args if isinstance(a, ast.Starred)]
+        if len(stars) > 1:
+            raise Refusal(
+                "two starred arguments in one call cannot be differentiated",
+                "Join them into one list first.",
+                value,
+            )
+        pull = self.names.fresh(f"{core.base(target)}_pull")
+        called = ast.Call(core.name("@vjp_of"), [value.func, *value.args], value.keywords)
+        called = ast.copy_location(called, value)
+        forward = Assign((target, pull), called, s.origin)
+        self.activity.names.add(pull)
+        g = self.full(target, bar)
+        pattern: list[object] = []
+        after: list[tuple[ast.expr, str, bool]] = []
+
+        def slot(a: ast.expr, star: bool = False) -> None:
+            if not self.activity.expr(a):
+                held = self.names.fresh("_")
+            else:
+                stem = core.base(a.id) if isinstance(a, ast.Name) else "argument"
+                held = self.names.fresh(f"{stem}_bar")
+                after.append((a, held, star))
+            pattern.append(("*", held) if star else held)
+
+        receiver = value.func.value if isinstance(value.func, ast.Attribute) else value.func
+        slot(receiver)
+        for a in value.args:
+            slot(a.value, True) if isinstance(a, ast.Starred) else slot(a)
+        if value.keywords:
+            given = self.names.fresh("keywords_bar")
+            pattern.append(given)
+        self.out.append(Assign(tuple(pattern), ast.Call(core.name(pull), [g], [])))
+        for a, held, star in after:
+            bars: ast.expr = core.name(held)
+            if star:
+                bars = core.call(core.name("@packed"), a, bars)
+            self.give(a, bars, array=False)
+        for k in value.keywords:
+            if not self.activity.expr(k.value):
+                continue
+            if k.arg is None:
+                part = core.call(core.name("@chosen"), core.name(given), k.value)
+            else:
+                part = item(core.name(given), core.constant(k.arg))
+            self.give(k.value, part, array=False)
+        return [forward]
+
+    # --- branches
+
+    def branch(self, s: If) -> If:
+        given = []
+        for m in s.merges:
+            bar = self.take(m.name)
+            if bar is not None:
+                given.append((m, self.full(m.name, bar), bar.array))
+        if not given:
+            return s
+        before, outer = dict(self.bars), self.out
+        sides = []
+        for side, block in (("then", s.then), ("orelse", s.orelse)):
+            self.bars, self.out = dict(before), []
+            for m, g, array in given:
+                self.give(getattr(m, side), g, array)
+            forward = self.block(block)
+            own = core.assigned(block)
+            self.bars = {n: b for n, b in self.bars.items() if n not in own}
+            for n, b in list(self.bars.items()):
+                if b is not before.get(n):
+                    self.bars[n] = replace(b, expr=self.full(n, b), lazy=False)
+            sides.append((forward, self.bars, tuple(self.out)))
+        self.bars, self.out = before, outer
+        (then, then_bars, then_out), (orelse, else_bars, else_out) = sides
+        merges = []
+        for n in sorted({*then_bars, *else_bars}):
+            a, b, old = then_bars.get(n), else_bars.get(n), before.get(n)
+            if a is old and b is old:
+                continue
+            array = all(x.array for x in (a, b) if x is not None)
+            one = a.expr if a is not None else self.zero(n, array)
+            two = b.expr if b is not None else self.zero(n, array)
+            held = self.names.fresh(f"{core.base(n)}_bar")
+            self.shapes.known[held] = self.shape(n)
+            merges.append(Merge(held, one, two))
+            self.bars[n] = Bar(core.name(held), False, array)
+        exports: list[Merge] = []
+        then_out = self.exported(then, then_out, merges, s, "then", exports)
+        else_out = self.exported(orelse, else_out, merges, s, "orelse", exports)
+        if merges or then_out or else_out:
+            self.out.append(If(s.test, then_out, else_out, tuple(merges), core.NOWHERE))
+        return replace(s, then=then, orelse=orelse, merges=(*s.merges, *exports))
+
+    def exported(
+        self, forward: Block, reverse: Block, merges: list[Merge], s: If, side: str, exports: list[Merge]
+    ) -> Block:
+        """What a branch's reverse reads of its forward: computed again if cheap, else handed out."""
+        own = core.assigned(forward)
+        ends = set().union(*[core.reads(getattr(m, side)) for m in merges]) if merges else set()
+        needed = (core.free(reverse) | ends) & own
+        table: dict[str, ast.expr] = {}
+        again: list[Stmt] = []
+        definitions = {t.target: t for t in forward if isinstance(t, Assign) and isinstance(t.target, str)}
+        exposed = {
+            v.id: m.name for m in s.merges if isinstance(v := getattr(m, side), ast.Name)
+        }
+        order = [t.target for t in forward if isinstance(t, Assign) and isinstance(t.target, str)]
+        wanted = set(needed)
+        for n in reversed(order):
+            if n in wanted and n not in exposed and is_cheap(definitions[n].value):
+                wanted |= core.reads(definitions[n].value) & own
+        for n in order:
+            if n not in wanted:
+                continue
+            value = definitions[n].value
+            if n not in exposed and is_cheap(value):
+                held = self.names.fresh(n)
+                self.shapes.known[held] = self.shape(n)
+                again.append(Assign(held, core.substitute(value, table)))
+                table[n] = core.name(held)
+        for n in sorted(wanted - set(table)):
+            if n in exposed:
+                table[n] = core.name(exposed[n])
+                continue
+            held = self.names.fresh(n)
+            self.shapes.known[held] = self.shape(n)
+            undefined = core.name("@Undefined")
+            then, orelse = (core.name(n), undefined) if side == "then" else (undefined, core.name(n))
+            exports.append(Merge(held, then, orelse))
+            table[n] = core.name(held)
+        for i, m in enumerate(merges):
+            merges[i] = replace(m, **{side: core.substitute(getattr(m, side), table)})
+        return tuple(again) + core.map_exprs(reverse, lambda e: core.substitute(e, table))
+
+    # --- loops
+
+    def loop(self, s: For | While) -> For | While:
+        given: dict[str, Bar] = {}
+        for c in s.carries:
+            bar = self.take(c.out)
+            if bar is not None:
+                given[c.name] = replace(bar, expr=self.full(c.out, bar), lazy=False)
+        if not given:
+            return s
+        flowing, outer = self.fixpoint(s, set(given))
+        return LoopReversal(self, s, given, flowing, outer).build()
+
+    def fixpoint(self, s: For | While, flowing: set[str]) -> tuple[set[str], set[str]]:
+        """Which carried cotangents are not zero, and which names around the loop receive some."""
+        own = core.assigned(s.body) | {c.name for c in s.carries}
+        if isinstance(s, For):
+            own |= set(core.pattern_names(s.target))
+        while True:
+            kept = (self.bars, self.out, copy.copy(self.names.count), dict(self.shapes.known))
+            active = set(self.activity.names)
+            self.bars, self.out = {}, []
+            for c in s.carries:
+                if c.name in flowing:
+                    self.give(c.next, core.name(f"{core.base(c.name)}_bar{core.SEPARATOR}trial"))
+            self.block(s.body)
+            reached = set(self.bars)
+            self.bars, self.out, self.names.count, self.shapes.known = kept
+            self.activity.names = active
+            new = flowing | {c.name for c in s.carries if c.name in reached}
+            if new == flowing:
+                return flowing, reached - own
+            flowing = new
+
+
+class LoopReversal:
+    """Builds the reverse of one loop, and the saving that its forward needs."""
+
+    def __init__(
+        self, sweep: Sweep, s: For | While, given: dict[str, Bar], flowing: set[str], outer: set[str]
+    ) -> None:
+        self.sweep, self.s, self.given = sweep, s, given
+        self.flowing, self.outer = flowing, sorted(outer)
+        self.names = sweep.names
+
+    def build(self) -> For | While:
+        sweep, s = self.sweep, self.s
+        around, outer_out = dict(sweep.bars), sweep.out
+        carried = [c for c in s.carries if c.name in self.flowing]
+        sweep.bars, sweep.out = {}, []
+        carries: list[tuple[str, ast.expr, str, str]] = []  # inside, init, name that it is of, after
+        for c in carried:
+            inside = self.fresh(c.name)
+            bar = self.given.get(c.name)
+            init = bar.expr if bar is not None else self.zero_before(c)
+            carries.append((inside, init, c.name, self.fresh(c.name)))
+            sweep.give(c.next, core.name(inside), array=bar.array if bar else True)
+        for n in self.outer:
+            inside = self.fresh(n)
+            old = around.get(n)
+            if old is not None:
+                outer_out_len = len(sweep.out)
+                init = sweep.full(n, old)
+                outer_out += sweep.out[outer_out_len:]
+                del sweep.out[outer_out_len:]
+            else:
+                init = sweep.zero(n, True)
+            carries.append((inside, init, n, self.fresh(n)))
+            mine = sweep.bars.get(n)
+            if mine is not None:
+                sweep.acc(n, core.name(inside), array=mine.array)
+            else:
+                sweep.bars[n] = Bar(core.name(inside))
+        forward_body = sweep.block(s.body)
+        collected = self.collect()
+        ends = []
+        kinds: dict[str, bool] = {}
+        for inside, _, n, _ in carries:
+            bar = sweep.bars.get(n)
+            kinds[n] = bar.array if bar is not None else True
+            ends.append(sweep.full(n, bar) if bar is not None else self.zero_inside(n))
+        body = tuple(sweep.out)
+        sweep.bars, sweep.out = around, outer_out
+        for c in carried:
+            sweep.bars.pop(c.out, None)
+        new_carries = [
+            Carry(inside, init, end, after)
+            for (inside, init, _, after), end in zip(carries, ends, strict=True)
+        ]
+        leaf_bars = []
+        for leaf, pushed, inside, after in collected:
+            body = (*body, pushed)
+            init = core.call(core.name("@Saved"))
+            new_carries.append(Carry(inside, init, core.name(pushed.target), after))
+            leaf_bars.append((leaf, after))
+        forward, reverse = self.paired(forward_body, body, tuple(new_carries))
+        sweep.out.append(reverse)
+        inits = {c.name: c.init for c in carried}
+        for (_, _, n, after) in carries:
+            if n in inits:
+                sweep.give(inits[n], core.name(after), array=kinds[n])
+            else:
+                sweep.bars[n] = Bar(core.name(after), False, kinds[n])
+        for leaf, after in leaf_bars:
+            rows = core.call(core.name("@rows"), core.name(after), leaf)
+            sweep.give(leaf, rows, array=False)
+        return forward
+
+    def fresh(self, name: str) -> str:
+        held = self.names.fresh(f"{core.base(name)}_bar")
+        self.sweep.shapes.known[held] = self.sweep.shape(name)
+        return held
+
+    def zero_before(self, c: Carry) -> ast.expr:
+        """Zero with the shape of the value after the last iteration."""
+        return self.sweep.zero(c.out)
+
+    def zero_inside(self, name: str) -> ast.expr:
+        return self.sweep.zero(name)
+
+    def collect(self) -> list[tuple[ast.expr, Assign, str, str]]:
+        """Cotangents of the items that the loop runs over, one record an iteration."""
+        s, sweep = self.s, self.sweep
+        if not isinstance(s, For):
+            return []
+        done = []
+        for target, leaf in iterated(s.target, s.items, sweep.program.resolver):
+            if not sweep.activity.expr(leaf) or not isinstance(leaf, ast.Name | ast.Call):
+                continue
+            bar = self.pattern_bar(target)
+            if bar is None:
+                continue
+            stem = f"{core.base(leaf.id)}_bars" if isinstance(leaf, ast.Name) else "item_bars"
+            inside, new, after = (self.names.fresh(stem) for _ in range(3))
+            pushed = Assign(new, push(inside, [bar]))
+            done.append((leaf, pushed, inside, after))
+        return done
+
+    def pattern_bar(self, target: core.Pattern) -> ast.expr | None:
+        if isinstance(target, str):
+            bar = self.sweep.take(target)
+            return self.sweep.full(target, bar) if bar is not None else None
+        parts = [self.pattern_bar(t) for t in target if t != "*"]
+        if all(p is None for p in parts):
+            return None
+        return core.tuple_of([p if p is not None else core.constant(None) for p in parts])
+
+    def paired(
+        self, forward_body: Block, body: Block, carries: tuple[Carry, ...]
+    ) -> tuple[For | While, For]:
+        """The forward loop that saves, and the reverse loop that reads what it saved."""
+        s = self.s
+        own = core.assigned(forward_body) | {c.name for c in s.carries}
+        targets = set(core.pattern_names(s.target)) if isinstance(s, For) else set()
+        own |= targets
+        read = core.free(body) | set().union(*[core.reads(c.next) for c in carries], set())
+        needed = [n for n in self.order(forward_body) if n in read & own]
+        body, carries, needed = self.recompute(forward_body, body, carries, needed, own)
+        origin = core.Origin(comment=self.undoes())
+        if (
+            isinstance(s, For)
+            and s.until is None
+            and set(needed) <= targets
+            and self.can_reverse(s.items)
+        ):
+            table = {n: core.name(self.names.fresh(n)) for n in targets}
+            target = core.map_pattern(lambda n: table[n].id, s.target)
+            items = core.call(core.name("reversed"), s.items)
+            return self.marked(replace(s, body=forward_body)), self.loop_over(
+                target, items, body, carries, table, origin
+            )
+        inside, new, out = (self.names.fresh("saved") for _ in range(3))
+        pushed = Assign(new, push(inside, [core.name(n) for n in needed]))
+        position = self.position(forward_body, needed)
+        forward_body = (*forward_body[:position], pushed, *forward_body[position:])
+        carry = Carry(inside, core.call(core.name("@Saved")), core.name(new), out)
+        forward = replace(s, body=forward_body, carries=(*s.carries, carry))
+        table = {n: core.name(self.names.fresh(n)) for n in needed}
+        fields = [table[n].id for n in needed]
+        target = fields[0] if len(fields) == 1 else tuple(fields) if fields else self.names.fresh("_")
+        items = ast.Call(ast.Attribute(core.name(out), "reversed", ast.Load()), [], [])
+        return self.marked(forward), self.loop_over(target, items, body, carries, table, origin)
+
+    def loop_over(
+        self,
+        target: core.Pattern,
+        items: ast.expr,
+        body: Block,
+        carries: tuple[Carry, ...],
+        table: dict[str, ast.Name],
+        origin: core.Origin,
+    ) -> For:
+        expressions = dict(table)
+        body = core.map_exprs(body, lambda e: core.substitute(e, expressions))
+        carries = tuple(replace(c, next=core.substitute(c.next, expressions)) for c in carries)
+        for n, new in table.items():
+            self.sweep.shapes.known[new.id] = self.sweep.shape(n)
+        return For(target, items, carries, body, None, origin)
+
+    def marked(self, s: For | While) -> For | While:
+        """The forward loop, its comment or else its place kept."""
+        if not s.origin.comment and s.origin.line:
+            return replace(s, origin=replace(s.origin, comment=f"# {self.place()}"))
+        return s
+
+    def place(self) -> str:
+        origin = self.s.origin
+        return f"{PurePath(origin.file).name}:{origin.line}"
+
+    def undoes(self) -> str:
+        return f"# undoes {self.place()}" if self.s.origin.line else ""
+
+    def can_reverse(self, items: ast.expr) -> bool:
+        if isinstance(items, ast.Name):
+            return core.is_local(items.id)
+        if isinstance(items, ast.Call) and self.sweep.program.resolver.object(items.func) is range:
+            return all(is_cheap(a) for a in items.args)
+        return False
+
+    def order(self, block: Block) -> list[str]:
+        """Names of an iteration in the order in which they are set."""
+        s = self.s
+        found = [c.name for c in s.carries]
+        if isinstance(s, For):
+            found += core.pattern_names(s.target)
+        for statement in block:
+            found += sorted(core.assigned((statement,)))
+        return found
+
+    def recompute(
+        self,
+        forward: Block,
+        body: Block,
+        carries: tuple[Carry, ...],
+        needed: list[str],
+        own: set[str],
+    ) -> tuple[Block, tuple[Carry, ...], list[str]]:
+        """Leave out of the record what is cheap to compute again from the rest of it."""
+        definitions = {
+            t.target: t.value for t in forward if isinstance(t, Assign) and isinstance(t.target, str)
+        }
+        again: list[Stmt] = []
+        table: dict[str, ast.expr] = {}
+        kept = list(needed)
+        for n in reversed(needed):
+            value = definitions.get(n)
+            if value is None or not is_cheap(value):
+                continue
+            if not core.reads(value) & own <= set(kept) - {n}:
+                continue
+            kept.remove(n)
+            held = self.names.fresh(n)
+            self.sweep.shapes.known[held] = self.sweep.shape(n)
+            again.insert(0, Assign(held, value))
+            table[n] = core.name(held)
+        if not again:
+            return body, carries, needed
+        again = [replace(a, value=core.substitute(a.value, table)) for a in again]  # type: ignore
+        body = tuple(again) + core.map_exprs(body, lambda e: core.substitute(e, table))
+        carries = tuple(replace(c, next=core.substitute(c.next, table)) for c in carries)
+        return body, carries, kept
+
+    def position(self, block: Block, needed: list[str]) -> int:
+        """Right after the last statement that sets something to save."""
+        last = 0
+        for i, statement in enumerate(block):
+            if core.assigned((statement,)) & set(needed):
+                last = i + 1
+        return last
+
+
+def push(saved: str, fields: list[ast.expr]) -> ast.Call:
+    return ast.Call(ast.Attribute(core.name(saved), "pushed", ast.Load()), fields, [])
+
+
+def np_call(function: str, *args: ast.expr) -> ast.Call:
+    return ast.Call(ast.Attribute(core.name("@np"), function, ast.Load()), list(args), [])
+
+
+def is_none(node: ast.expr) -> bool:
+    return isinstance(node, ast.Constant) and node.value is None
+
+
+def item(g: ast.expr, index: ast.expr) -> ast.expr:
+    """One part of a cotangent, taken apart now if its parts are known."""
+    if isinstance(g, ast.Tuple | ast.List) and isinstance(index, ast.Constant):
+        if isinstance(index.value, int) and index.value < len(g.elts):
+            return g.elts[index.value]
+    return core.call(core.name("@part"), g, index)
+
+
+def whole_spread(node: ast.expr) -> ast.expr | None:
+    """The cotangent under a spread over a whole array: a broadcast that can wait."""
+    if (
+        isinstance(node, ast.Call)
+        and isinstance(node.func, ast.Name)
+        and node.func.id == SPREAD
+        and len(node.args) >= 4
+        and is_none(node.args[2])
+        and all(isinstance(a, ast.Constant) and not a.value for a in node.args[2:])
+    ):
+        return node.args[0]
+    return None
+
+
+def bind(
+    inner: Function, args: list[ast.expr], keywords: list[ast.keyword]
+) -> list[ast.expr] | None:
+    """The arguments of a call, one a parameter; None if that takes more than names and defaults."""
+    if any(isinstance(a, ast.Starred) for a in args) or len(args) > len(inner.params):
+        return None
+    bound: list[ast.expr | None] = [*args, *[None] * (len(inner.params) - len(args))]
+    places = {core.base(p.name): i for i, p in enumerate(inner.params)}
+    for k in keywords:
+        if k.arg is None or k.arg not in places or bound[places[k.arg]] is not None:
+            return None
+        bound[places[k.arg]] = k.value
+    for i, p in enumerate(inner.params):
+        if bound[i] is None:
+            if not isinstance(p.default, ast.Constant):
+                return None
+            bound[i] = p.default
+    return bound  # type: ignore[return-value]
