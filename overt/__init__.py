@@ -1,3 +1,58 @@
-"""Overt differentiates, batches and compiles Python by rewriting its source."""
+"""Overt differentiates, batches and compiles Python by rewriting its source.
+
+Names are found when they are first asked for, so that importing Overt is quick.
+
+>>> import overt
+>>> float(overt.grad(lambda x: x**3)(2.0))
+12.0
+"""
+
+from __future__ import annotations
+
+import importlib
+from typing import Any
 
 __version__ = "0.1.0"
+
+_NAMES = {
+    "overt.runtime.array": "Array",
+    "overt.runtime.config": "config debug_infs debug_nans default_device default_matmul_precision "
+    "default_prng_impl enable_x64 log_compiles numpy_dtype_promotion numpy_rank_promotion "
+    "threefry_partitionable transfer_guard",
+    "overt.runtime.interop": "default_backend devices local_devices",
+    "overt.runtime.lax": "stop_gradient",
+    "overt.transformer.callbacks": "pure_callback",
+    "overt.transformer.custom": "custom_gradient custom_jvp custom_vjp",
+    "overt.transformer.evaluate": "block_until_ready clear_caches device_count device_get device_put "
+    "disable_jit effects_barrier eval_shape local_device_count process_count process_index",
+    "overt.transformer.gradients": "grad value_and_grad",
+    "overt.transformer.identity": "checkpoint named_call",
+    "overt.transformer.jacobians": "hessian jacfwd jacobian jacrev jvp linearize vjp",
+    "overt.transformer.jit": "jit",
+    "overt.transformer.stages": "ShapeDtypeStruct",
+    "overt.transformer.vectorize": "vmap",
+}
+_PLACES = {name: (module, name) for module, names in _NAMES.items() for name in names.split()}
+_PLACES["remat"] = ("overt.transformer.identity", "checkpoint")
+_PLACES["source"] = ("overt.transformer.transformed", "generated")
+_MODULES = frozenset(
+    "debug dtypes errors experimental lax nn numpy random scipy stages tree tree_util".split()
+)
+
+__all__ = [*sorted(_PLACES), *sorted(_MODULES)]
+
+
+def __getattr__(name: str) -> Any:
+    if name in _PLACES:
+        module, attribute = _PLACES[name]
+        value = getattr(importlib.import_module(module), attribute)
+    elif name in _MODULES:
+        value = importlib.import_module(f"overt.{name}")
+    else:
+        raise AttributeError(f"module 'overt' has no attribute {name!r}")
+    globals()[name] = value
+    return value
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *_PLACES, *_MODULES})

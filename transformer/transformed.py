@@ -26,6 +26,7 @@ class Transformed:
 
     chain: str = ""  # the transformation and its options, as a text: part of cache keys
     suffix: str = ""  # the generated function is called `<name>_<suffix>`
+    closed: bool = True  # whether its source can stand in for it, so that passes can go on from there
 
     def __init__(self, fn: Callable[..., Any]) -> None:
         if not callable(fn):
@@ -115,7 +116,24 @@ def is_users(thing: Any) -> bool:
 def has_source(fn: Any) -> bool:
     """Whether a callable comes down to a function that Overt rewrites."""
     function = target_of(fn).function
-    return function is not None and is_users(function)
+    return function is not None and is_users(function) and is_closed(fn)
+
+
+def is_closed(fn: Any) -> bool:
+    """Whether every transformation on the way to the function has a source."""
+    while True:
+        if isinstance(fn, Transformed):
+            if not fn.closed:
+                return False
+            fn = fn.__wrapped__
+        elif isinstance(fn, types.MethodType):
+            fn = fn.__func__
+        elif isinstance(fn, functools.partial):
+            fn = fn.func
+        elif (call := call_method(fn)) is not None and not isinstance(fn, types.FunctionType):
+            fn = call
+        else:
+            return True
 
 
 # --- sources ---------------------------------------------------------------------------------------

@@ -1,0 +1,91 @@
+"""Shapes without numbers, and functions over whole trees of arrays."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from overt.runtime import config, interop
+from overt.runtime.array import Array
+from overt.runtime.parts import is_array
+from overt.runtime.tree import tree_leaves, tree_map
+
+
+def eval_shape(fun: Callable, *args: Any, **kwargs: Any) -> Any:
+    """Shapes and dtypes of what a function returns, without running it.
+
+    >>> import overt, overt.numpy as np
+    >>> overt.eval_shape(np.sum, overt.ShapeDtypeStruct((3,), np.float32))
+    ShapeDtypeStruct(shape=(), dtype=float32)
+    """
+    from overt.transformer.jit import Jit
+
+    return Jit(fun).eval_shape(*args, **kwargs)
+
+
+def device_put(x: Any, device: Any = None, *, src: Any = None, donate: bool = False) -> Any:
+    """A tree of arrays on a device; `device` may be a tree of devices, a prefix of `x`."""
+    from overt.runtime.tree import prefix_leaves, tree_structure
+
+    if isinstance(device, (list, tuple, dict)):
+        places = prefix_leaves(device, x)
+        leaves = tree_leaves(x)
+        moved = [interop.device_put(v, d) for v, d in zip(leaves, places, strict=True)]
+        return tree_structure(x).unflatten(moved)
+    return tree_map(lambda leaf: interop.device_put(leaf, device), x)
+
+
+def device_get(x: Any) -> Any:
+    """A tree of arrays as NumPy arrays."""
+    return tree_map(interop.device_get, x)
+
+
+def block_until_ready(x: Any) -> Any:
+    """Wait until every array in a tree has its numbers; the tree."""
+    interop.block_until_ready(leaf for leaf in tree_leaves(x) if isinstance(leaf, Array))
+    return x
+
+
+def effects_barrier() -> None:
+    """Wait until all printing and other effects of programs have happened."""
+    import sys
+
+    sys.stdout.flush()
+
+
+def disable_jit(disable: bool = True) -> Any:
+    """In a `with` block, jitted functions run statement by statement."""
+    return config.disable_jit(disable)
+
+
+def device_count(backend: str | None = None) -> int:
+    """How many devices there are."""
+    return len(interop.devices(backend))
+
+
+def local_device_count(backend: str | None = None) -> int:
+    """How many devices this process can use."""
+    return len(interop.local_devices(backend))
+
+
+def process_index(backend: str | None = None) -> int:
+    """The number of this process among those that work together."""
+    return interop.devices(backend)[0].client.process_index()
+
+
+def process_count(backend: str | None = None) -> int:
+    """How many processes work together."""
+    return max(device.process_index for device in interop.devices(backend)) + 1
+
+
+def clear_caches() -> None:
+    """Forget all programs and generated functions of this process."""
+    from overt.runtime import eager
+    from overt.transformer import rewrite
+
+    eager._cache.clear()
+    eager._composites.clear()
+    rewrite._memory.clear()
+
+
+__all__ = ["is_array"]

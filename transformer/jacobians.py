@@ -1,0 +1,400 @@
+"""`jvp`, `vjp`, `linearize` and what is made of them: Jacobians and Hessians."""
+
+from __future__ import annotations
+
+import operator
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy
+
+from overt.runtime import dtypes
+from overt.runtime.aval import aval_of
+from overt.runtime.batching import vmap_call
+from overt.runtime.dual import jvp_call
+from overt.runtime.interop import as_array
+from overt.runtime.parts import is_array
+from overt.runtime.record import vjp_call
+from overt.runtime.tree import tree_flatten, tree_map, tree_structure
+from overt.transformer import transformed
+from overt.transformer.gradients import FLOAT0, fitted
+from overt.transformer.transformed import Transformed, noted
+
+
+def runner(fn: Callable, *trees: Any) -> Callable:
+    """`fn` in the form that these arguments need."""
+    if isinstance(fn, Transformed) or not transformed.has_source(fn):
+        return fn
+    return transformed.lifted(fn) if transformed.needs_lifting(trees) else transformed.plain(fn)
+
+
+# --- forward mode
+
+
+def jvp(fun: Callable, primals: Sequence, tangents: Sequence, has_aux: bool = False) -> tuple:
+    """The value of a function and its derivative along `tangents`.
+
+    Errors: as JAX's, TypeError or ValueError for tangents that do not belong to the primals.
+
+    >>> import overt, overt.numpy as np
+    >>> out, out_dot = overt.jvp(np.sin, (0.0,), (2.0,))
+    >>> float(out_dot)
+    2.0
+    """
+    if not isinstance(primals, (tuple, list)) or not isinstance(tangents, (tuple, list)):
+        raise TypeError(
+            "primal and tangent arguments to jvp must be tuples or lists; found "
+            f"{type(primals).__name__} and {type(tangents).__name__}."
+        )
+    primals, tangents = checked_tangents(tuple(primals), tuple(tangents))
+    with noted():
+        return forward(fun, primals, tangents, has_aux)
+
+
+def forward(fun: Callable, primals: tuple, tangents: tuple, has_aux: bool) -> tuple:
+    """(value, tangent), and what else the function returned."""
+    aux: list[Any] = []
+
+    def run(*args: Any) -> Any:
+        out = runner(fun, args)(*args)
+        if has_aux:
+            out, extra = out
+            aux.append(extra)
+        return out
+
+    out, out_dot = jvp_call(run, primals, tangents)
+    out_dot = tree_map(_shown_tangent, out, out_dot)
+    out = tree_map(_as_result, out)
+    return (out, out_dot, without_tangents(aux[0])) if has_aux else (out, out_dot)
+
+
+def without_tangents(tree: Any) -> Any:
+    """Values without what was carried along with them."""
+    from overt.runtime.dual import Dual
+
+    return tree_map(lambda x: x.primal if type(x) is Dual else x, tree)
+
+
+def _as_result(x: Any) -> Any:
+    return as_array(x) if is_array(x) else x
+
+
+def _shown_tangent(x: Any, dot: Any) -> Any:
+    if not is_array(x):
+        return None
+    aval = aval_of(x)
+    return numpy.zeros(aval.shape, FLOAT0) if dot is None else as_array(dot)
+
+
+def checked_tangents(primals: tuple, tangents: tuple) -> tuple[tuple, tuple]:
+    """Primals as arrays, and tangents that belong to them (None for integers)."""
+    leaves, definition = tree_flatten(primals)
+    try:
+        dots = definition.flatten_up_to(tangents)
+        same = len(primals) == len(tangents)
+    except ValueError:
+        same = False
+    if not same:
+        raise TypeError(
+            "primal and tangent arguments to jvp must have the same tree structure; but primals has "
+            f"tree structure {definition} whereas tangents has tree structure "
+            f"{tree_structure(tangents)}."
+        )
+    pairs = [checked_tangent(x, dot) for x, dot in zip(leaves, dots, strict=True)]
+    return definition.unflatten([x for x, _ in pairs]), definition.unflatten([d for _, d in pairs])
+
+
+def checked_tangent(x: Any, dot: Any) -> tuple[Any, Any]:
+    if not is_array(x):
+        return x, None
+    x = as_array(x)
+    given = getattr(dot, "dtype", None)
+    if not dtypes.is_inexact(x.dtype):
+        if given == FLOAT0 or dot is None:
+            return x, None
+        found = aval_of(dot).dtype.name
+        raise _tangent_dtype(x.dtype.name, "float0", found)
+    if given == FLOAT0 or not is_array(dot):
+        raise _tangent_dtype(x.dtype.name, x.dtype.name, str(given or type(dot).__name__))
+    dot = as_array(dot)
+    if dot.dtype != x.dtype:
+        raise _tangent_dtype(x.dtype.name, x.dtype.name, dot.dtype.name)
+    if dot.shape != x.shape:
+        raise ValueError(
+            f"jvp called with different primal and tangent shapes;Got primal shape {x.shape} and "
+            f"tangent shape as {dot.shape}"
+        )
+    return x, dot
+
+
+def _tangent_dtype(primal: str, expected: str, found: str) -> TypeError:
+    return TypeError(
+        "primal and tangent arguments to jvp do not match; dtypes must be equal, or in case of int/bool "
+        f"primal dtype the tangent dtype must be float0.Got primal dtype {primal} and so expected "
+        f"tangent dtype {expected}, but got tangent dtype {found} instead."
+    )
+
+
+def linearize(fun: Callable, *primals: Any, has_aux: bool = False) -> tuple:
+    """The value of a function, and the linear function of tangents that approximates it there.
+
+    >>> import overt
+    >>> out, f_dot = overt.linearize(lambda x: x * x, 3.0)
+    >>> float(f_dot(1.0)), float(f_dot(2.0))
+    (6.0, 12.0)
+    """
+    arrays = tree_map(_as_result, primals)
+    with noted():
+        out = runner(fun, arrays)(*arrays)
+    out, aux = out if has_aux else (out, None)
+
+    def f_dot(*tangents: Any) -> Any:
+        return jvp(fun, arrays, tangents, has_aux)[1]
+
+    out = tree_map(_as_result, out)
+    return (out, f_dot, aux) if has_aux else (out, f_dot)
+
+
+# --- reverse mode
+
+
+def vjp(fun: Callable, *primals: Any, has_aux: bool = False, reduce_axes: Any = ()) -> tuple:
+    """The value of a function, and the function from its cotangent to those of the arguments.
+
+    >>> import overt
+    >>> out, pullback = overt.vjp(lambda x, y: x * y, 2.0, 3.0)
+    >>> [float(bar) for bar in pullback(1.0)]
+    [3.0, 2.0]
+    """
+    arrays = tree_map(_as_result, primals)
+    with noted():
+        found = vjp_call(
+            lambda *args: runner(fun, args)(*args), *arrays, has_aux=has_aux
+        )
+    out = tree_map(_as_result, found[0])
+
+    def pullback(out_bar: Any) -> tuple:
+        out_bar = checked_cotangent(out, out_bar)
+        with noted():
+            bars = found[1](out_bar)
+        return tuple(fitted(bar, x) for bar, x in zip(bars, arrays, strict=True))
+
+    return (out, pullback, found[2]) if has_aux else (out, pullback)
+
+
+def checked_cotangent(out: Any, out_bar: Any) -> Any:
+    """A cotangent that belongs to the result."""
+    leaves, definition = tree_flatten(out)
+    try:
+        bars = definition.flatten_up_to(out_bar)
+    except ValueError:
+        raise ValueError(
+            "unexpected tree structure of argument to vjp function: got "
+            f"{tree_structure(out_bar)}, but expected to match {definition}"
+        ) from None
+    return definition.unflatten(
+        _checked_cotangent(x, bar) for x, bar in zip(leaves, bars, strict=True)
+    )
+
+
+def _checked_cotangent(x: Any, bar: Any) -> Any:
+    if not is_array(x) or getattr(bar, "dtype", None) == FLOAT0 or bar is None:
+        return None
+    have, want = aval_of(bar), aval_of(x)
+    if not dtypes.is_inexact(want.dtype):
+        return None
+    if have.shape != want.shape or have.dtype != want.dtype and not have.weak:
+        raise ValueError(
+            "unexpected JAX type (e.g. shape/dtype) for argument to vjp function: got "
+            f"{have}, but expected {want} because the corresponding output of the function had that "
+            "type"
+        )
+    return as_array(bar).astype(want.dtype)
+
+
+# --- Jacobians
+
+
+class Jacobian(Transformed):
+    """The matrix of partial derivatives, in the trees of results and arguments."""
+
+    closed = False
+
+    def __init__(
+        self, fn: Callable, argnums: Any, has_aux: bool, holomorphic: bool, allow_int: bool,
+        reverse: bool,
+    ) -> None:  # fmt: skip
+        super().__init__(fn)
+        many = isinstance(argnums, (tuple, list))
+        self.argnums: Any = (
+            tuple(operator.index(i) for i in argnums) if many else operator.index(argnums)
+        )
+        self.has_aux, self.holomorphic, self.allow_int = has_aux, holomorphic, allow_int
+        self.reverse = reverse
+        self.suffix = "jacrev" if reverse else "jacfwd"
+        self.chain = f"{self.suffix}({self.argnums})"
+
+    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        count = len(args)
+        single = isinstance(self.argnums, int)
+        wanted: Any = (self.argnums,) if single else self.argnums
+        if any(not -count <= i < count for i in wanted):
+            raise ValueError(
+                f"{self.suffix} needs arguments {wanted}, but was called with {count} of them"
+            )
+        positions = [i % count for i in wanted]
+        chosen = tuple(tree_map(self.checked, args[i]) for i in positions)
+
+        def of_chosen(*values: Any) -> Any:
+            full = list(args)
+            for i, x in zip(positions, values, strict=True):
+                full[i] = x
+            return runner(self.__wrapped__, full, kwargs)(*full, **kwargs)
+
+        with noted():
+            build = self.by_rows if self.reverse else self.by_columns
+            return build(of_chosen, chosen, single)
+
+    def checked(self, x: Any) -> Any:
+        if not is_array(x):
+            return x
+        x = as_array(x)
+        if self.holomorphic and not dtypes.is_complex(x.dtype):
+            raise TypeError(
+                f"{self.suffix} with holomorphic=True requires inputs with complex dtype, "
+                f"but got {x.dtype.name}."
+            )
+        if not self.holomorphic and dtypes.is_complex(x.dtype) and not self.reverse:
+            raise TypeError(
+                f"{self.suffix} requires real-valued inputs (input dtype that is a sub-dtype of "
+                f"np.floating), but got {x.dtype.name}. For holomorphic differentiation, pass "
+                "holomorphic=True. For differentiation of non-holomorphic functions involving complex "
+                "inputs, use jvp directly."
+            )
+        if not dtypes.is_inexact(x.dtype) and not self.allow_int:
+            raise TypeError(
+                f"{self.suffix} requires real- or complex-valued inputs (input dtype that is a "
+                f"sub-dtype of np.inexact), but got {x.dtype.name}. If you want to use Boolean- or "
+                "integer-valued inputs, use vjp or set allow_int to True."
+            )
+        return x
+
+    def by_columns(self, fn: Callable, chosen: tuple, single: bool) -> Any:
+        """Forward mode: one run for all directions of the arguments."""
+        leaves, definition = tree_flatten(chosen)
+        kept: list[Any] = []
+
+        def push(*dots: Any) -> Any:
+            found = forward(fn, chosen, definition.unflatten(dots), self.has_aux)
+            kept.append((found[0], found[2] if self.has_aux else None))
+            return found[1]
+
+        columns = vmap_call(push, basis(leaves), 0, -1)
+        out, aux = kept[0]
+        results, out_definition = tree_flatten(out)
+        shown = []
+        for result, column in zip(results, out_definition.flatten_up_to(columns), strict=True):
+            parts = split(column, leaves, -1)
+            shape = aval_of(result).shape
+            tree = definition.unflatten(
+                p.reshape(*shape, *x.shape) for p, x in zip(parts, leaves, strict=True)
+            )
+            shown.append(tree[0] if single else tree)
+        jacobian = out_definition.unflatten(shown)
+        return (jacobian, aux) if self.has_aux else jacobian
+
+    def by_rows(self, fn: Callable, chosen: tuple, single: bool) -> Any:
+        """Reverse mode: one backward run for all entries of the result."""
+        found = vjp(fn, *chosen, has_aux=self.has_aux)
+        out, pullback = found[:2]
+        results, out_definition = tree_flatten(out)
+        for x in results:
+            self.check_result(x)
+        leaves, definition = tree_flatten(chosen)
+        rows = vmap_call(
+            lambda *bars: pullback(out_definition.unflatten(bars)), basis(results), 0, 0
+        )
+        parts = [split(row, results, 0) for row in definition.flatten_up_to(rows)]
+        shown = []
+        for k, result in enumerate(results):
+            tree = definition.unflatten(
+                p[k].reshape(*result.shape, *aval_of(x).shape)
+                for p, x in zip(parts, leaves, strict=True)
+            )
+            shown.append(tree[0] if single else tree)
+        jacobian = out_definition.unflatten(shown)
+        return (jacobian, found[2]) if self.has_aux else jacobian
+
+    def check_result(self, x: Any) -> None:
+        if self.holomorphic:
+            if not dtypes.is_complex(x.dtype):
+                raise TypeError(
+                    f"{self.suffix} with holomorphic=True requires outputs with complex dtype, "
+                    f"but got {x.dtype.name}."
+                )
+        elif dtypes.is_complex(x.dtype) or not dtypes.is_inexact(x.dtype):
+            raise TypeError(
+                f"{self.suffix} requires real-valued outputs (output dtype that is a sub-dtype of "
+                f"np.floating), but got {x.dtype.name}. For holomorphic differentiation, pass "
+                "holomorphic=True. For differentiation of functions with other outputs, use vjp directly."
+            )
+
+
+def basis(leaves: list[Any]) -> list[Any]:
+    """One-hot directions of all entries of some arrays: for each array those of all, stacked."""
+    from overt.runtime import numpy as np
+
+    sizes = [aval_of(x).size for x in leaves]
+    total, start, made = sum(sizes), 0, []
+    for x, size in zip(leaves, sizes, strict=True):
+        aval = aval_of(x)
+        eye = np.eye(total, size, -start, aval.dtype)
+        made.append(eye.reshape(total, *aval.shape))
+        start += size
+    return made
+
+
+def split(array: Any, leaves: list[Any], axis: int) -> list[Any]:
+    """Cut an axis into one piece for each array, as long as that has entries."""
+    pieces, start = [], 0
+    for x in leaves:
+        size = aval_of(x).size
+        place = slice(start, start + size)
+        pieces.append(array[place] if axis == 0 else array[..., place])
+        start += size
+    return pieces
+
+
+def jacfwd(
+    fun: Callable, argnums: int | Sequence[int] = 0, has_aux: bool = False,
+    holomorphic: bool = False,
+) -> Jacobian:  # fmt: skip
+    """The Jacobian by forward mode: for functions of few numbers."""
+    return Jacobian(fun, argnums, has_aux, holomorphic, False, reverse=False)
+
+
+def jacrev(
+    fun: Callable, argnums: int | Sequence[int] = 0, has_aux: bool = False,
+    holomorphic: bool = False, allow_int: bool = False,
+) -> Jacobian:  # fmt: skip
+    """The Jacobian by reverse mode: for functions with few results.
+
+    >>> import overt, overt.numpy as np
+    >>> overt.jacrev(lambda x: x * x)(np.array([1.0, 2.0]))
+    Array([[2., 0.],
+           [0., 4.]], dtype=float32)
+    """
+    return Jacobian(fun, argnums, has_aux, holomorphic, allow_int, reverse=True)
+
+
+jacobian = jacrev
+
+
+def hessian(
+    fun: Callable, argnums: int | Sequence[int] = 0, has_aux: bool = False,
+    holomorphic: bool = False,
+) -> Jacobian:  # fmt: skip
+    """The matrix of second derivatives: forward mode over reverse mode."""
+    return jacfwd(
+        jacrev(fun, argnums, has_aux, holomorphic), argnums, has_aux, holomorphic
+    )
