@@ -12,7 +12,7 @@ from overt.runtime.interop import as_array
 from overt.runtime.levels import new_level
 from overt.runtime.primitive import Composite, Primitive, Rule
 from overt.runtime.record import DISCRETE, _positional
-from overt.runtime.rules import has_rule, tangent
+from overt.runtime.differentiation import has_rule, tangent
 from overt.runtime.tree import tree_flatten, tree_map
 
 __all__ = ["Dual", "jvp_call"]
