@@ -13,8 +13,8 @@ from overt.runtime.numpy.zeros import over, times
 from overt.runtime.primitive import Primitive, composite
 
 __all__ = [
-    "add", "divide", "divmod", "float_power", "floor_divide", "fmod", "integer_power", "mod",
-    "modf", "multiply", "negative", "positive", "pow", "power", "power_slope", "reciprocal",
+    "add", "divide", "divmod", "float_power", "floor_divide", "fmod", "mod",
+    "modf", "multiply", "negative", "positive", "pow", "power", "reciprocal",
     "remainder", "square", "subtract", "true_divide",
 ]  # fmt: skip
 

@@ -11,12 +11,13 @@ from overt.runtime import dtypes
 from overt.runtime.aval import Aval
 from overt.runtime.numpy.array_function import array_function
 from overt.runtime.numpy.movement import normal_axis
-from overt.runtime.numpy.reductions import _neutral, _sum_dtype
+from overt.runtime.numpy.reducing import neutral_element
+from overt.runtime.numpy.reductions import sum_dtype
 from overt.runtime.numpy.selecting import along_axis_back
 from overt.runtime.primitive import Primitive
 
 __all__ = [
-    "cummax", "cummin", "cumprod", "cumsum", "cumulative_prod", "cumulative_sum", "nancumprod",
+    "cumprod", "cumsum", "cumulative_prod", "cumulative_sum", "nancumprod",
     "nancumsum",
 ]  # fmt: skip
 
@@ -28,7 +29,7 @@ def _lower_scan(operation: str) -> Any:
 
     def prefixes(b: Any, x: Any, axis: int, reverse: bool) -> Any:
         shape, dtype = b.shape(x), b.dtype(x)
-        n, neutral = shape[axis], _neutral(operation, dtype)
+        n, neutral = shape[axis], neutral_element(operation, dtype)
         if n <= BLOCK:
             window = [n if i == axis else 1 for i in range(len(shape))]
             low, high = (0, n - 1) if reverse else (n - 1, 0)
@@ -176,7 +177,7 @@ def _along(scan: Primitive, a: Any, axis: int | None, dtype: Any = None) -> Any:
     a = np.asarray(a)
     if dtype is not None:
         a = np.astype(a, dtype)
-    elif scan in (running_sum, running_product) and (wider := _sum_dtype(a)) is not None:
+    elif scan in (running_sum, running_product) and (wider := sum_dtype(a)) is not None:
         a = np.astype(a, wider)
     if axis is None:
         a, axis = np.ravel(a), 0

@@ -11,7 +11,7 @@ from overt.runtime.primitive import Primitive, composite
 
 __all__ = [
     "cbrt", "deg2rad", "degrees", "exp", "exp2", "expm1", "hypot", "log", "log10", "log1p", "log2",
-    "logaddexp", "logaddexp2", "rad2deg", "radians", "rsqrt", "sinc", "sqrt",
+    "logaddexp", "logaddexp2", "rad2deg", "radians", "sinc", "sqrt",
 ]  # fmt: skip
 
 LN2, LN10 = 0.6931471805599453, 2.302585092994046

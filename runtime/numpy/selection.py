@@ -235,7 +235,7 @@ def _bounds(a_min: Any, a_max: Any, min: Any, max: Any) -> tuple[Any, Any]:
     return (a_min if min is None else min), (a_max if max is None else max)
 
 
-def _clip_jvp(dots: Any, out: Any, a: Any, *bounds: Any) -> Any:
+def clip_tangent(dots: Any, out: Any, a: Any, *bounds: Any) -> Any:
     low_dot = dots[1] if dots[3] is None else dots[3]
     high_dot = dots[2] if dots[4] is None else dots[4]
     total = dots[0] * inside(a, *bounds)
@@ -253,7 +253,7 @@ def _clip_jvp(dots: Any, out: Any, a: Any, *bounds: Any) -> Any:
         lambda g, out, a, a_min, a_max, min, max: g * at_lower(a, a_min, a_max, min, max),
         lambda g, out, a, a_min, a_max, min, max: g * at_upper(a, a_min, a_max, min, max),
     ),
-    jvp=_clip_jvp,
+    jvp=clip_tangent,
 )
 def clip(a: Any, a_min: Any = None, a_max: Any = None, *, min: Any = None, max: Any = None) -> Any:
     """`a` held between bounds; None is no bound. `min` and `max` are other names of the bounds.

@@ -19,20 +19,20 @@ __all__ = ["betainc", "gammainc", "gammaincc"]
 ITERATIONS = 2000
 
 
-def _refused(function: str, argument: str) -> Any:
+def no_derivative(function: str, argument: str) -> Any:
     raise NotImplementedError(
         f"{function} has no derivative with respect to {argument}; hold it with stop_gradient"
     )
 
 
-def _density(a: Any, x: Any) -> Any:
+def gamma_density(a: Any, x: Any) -> Any:
     """Density of the gamma distribution of shape `a`: the slope of `gammainc`."""
     safe = np.where(x > 0, x, 1)
     inside = np.exp((a - 1) * np.log(safe) - safe - gammaln(a))
     return np.where(x > 0, inside, np.where((x == 0) & (a == 1), 1, 0))
 
 
-def _beta_density(a: Any, b: Any, x: Any) -> Any:
+def beta_density(a: Any, b: Any, x: Any) -> Any:
     """Density of the beta distribution: the slope of `betainc`."""
     logarithm = gammaln(a + b) - gammaln(a) - gammaln(b)
     return np.exp((a - 1) * np.log(x) + (b - 1) * np.log1p(-x) + logarithm)
@@ -94,8 +94,8 @@ def _lower_and_upper(a: Any, x: Any) -> tuple[Any, Any]:
 @composite(
     arrays=("a", "x"),
     vjp=(
-        lambda g, out, a, x: _refused("gammainc", "a"),
-        lambda g, out, a, x: g * _density(a, x),
+        lambda g, out, a, x: no_derivative("gammainc", "a"),
+        lambda g, out, a, x: g * gamma_density(a, x),
     ),
 )
 def gammainc(a: Any, x: Any) -> Any:
@@ -110,8 +110,8 @@ def gammainc(a: Any, x: Any) -> Any:
 @composite(
     arrays=("a", "x"),
     vjp=(
-        lambda g, out, a, x: _refused("gammaincc", "a"),
-        lambda g, out, a, x: -g * _density(a, x),
+        lambda g, out, a, x: no_derivative("gammaincc", "a"),
+        lambda g, out, a, x: -g * gamma_density(a, x),
     ),
 )
 def gammaincc(a: Any, x: Any) -> Any:
@@ -126,9 +126,9 @@ def gammaincc(a: Any, x: Any) -> Any:
 @composite(
     arrays=("a", "b", "x"),
     vjp=(
-        lambda g, out, a, b, x: _refused("betainc", "a"),
-        lambda g, out, a, b, x: _refused("betainc", "b"),
-        lambda g, out, a, b, x: g * _beta_density(a, b, x),
+        lambda g, out, a, b, x: no_derivative("betainc", "a"),
+        lambda g, out, a, b, x: no_derivative("betainc", "b"),
+        lambda g, out, a, b, x: g * beta_density(a, b, x),
     ),
 )
 def betainc(a: Any, b: Any, x: Any) -> Any:

@@ -1,0 +1,117 @@
+"""Means, variances and standard deviations."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import overt.runtime.numpy as np
+from overt.runtime import dtypes
+from overt.runtime.numpy.array_function import array_function
+from overt.runtime.numpy.reducing import Axes, count, unreduce
+from overt.runtime.numpy.zeros import over, times
+
+__all__ = ["mean", "std", "var"]
+
+
+@array_function()
+def deviation(a: Any, axis: Axes = None, where: Any = None) -> Any:
+    """Distance from the mean, conjugated: the slope of `var`, but for a factor.
+
+    >>> print(deviation(np.array([1.0, 3.0])))
+    [-1.  1.]
+    """
+    return np.conj(a - np.mean(a, axis, keepdims=True, where=where))
+
+
+@array_function(
+    arrays=("a", "where"),
+    vjp=(
+        lambda g, out, a, where, *, axis, dtype, keepdims: unreduce(
+            g / count(a, axis, keepdims, where), a, axis, keepdims, where
+        ),
+        None,
+    ),
+    jvp=lambda dots, out, a, where, *, axis, dtype, keepdims: (
+        np.mean(dots[0], axis, keepdims=keepdims, where=where)
+    ),
+)
+def mean(
+    a: Any, axis: Axes = None, dtype: Any = None, *, keepdims: bool = False, where: Any = None
+) -> Any:
+    """Mean over the whole array, or along `axis`; integers give a float.
+
+    >>> print(np.mean(np.array([[1, 2], [3, 4]]), axis=0))
+    [2. 3.]
+    """
+    a = _floating(a, dtype)
+    return np.sum(a, axis, keepdims=keepdims, where=where) / count(a, axis, keepdims, where)
+
+
+def _floating(a: Any, dtype: Any = None) -> Any:
+    a = np.asarray(a)
+    if dtype is not None:
+        return np.astype(a, dtypes.canonicalize(dtype, explicit=True))
+    return np.astype(a, dtypes.to_inexact(a.dtype))
+
+
+@array_function(
+    arrays=("a", "where"),
+    vjp=(
+        lambda g, out, a, where, *, axis, dtype, ddof, keepdims: (
+            2 * deviation(a, axis, where)
+            * unreduce(g / (count(a, axis, keepdims, where) - ddof), a, axis, keepdims, where)
+        ),
+        None,
+    ),
+    jvp=lambda dots, out, a, where, *, axis, dtype, ddof, keepdims: (
+        2 * np.sum(np.real(deviation(a, axis, where) * dots[0]), axis, keepdims=keepdims, where=where)
+        / (count(a, axis, keepdims, where) - ddof)
+    ),
+)
+def var(
+    a: Any, axis: Axes = None, dtype: Any = None, ddof: float = 0, *, keepdims: bool = False,
+    where: Any = None,
+) -> Any:  # fmt: skip
+    """Variance: the mean squared distance from the mean, over `count - ddof`.
+
+    >>> print(np.var(np.array([1.0, 3.0])))
+    1.0
+    """
+    a = _floating(a, dtype)
+    distance = a - np.mean(a, axis, keepdims=True, where=where)
+    squares = np.square(np.abs(distance)) if np.iscomplexobj(a) else np.square(distance)
+    total = np.sum(squares, axis, keepdims=keepdims, where=where)
+    divisor = count(a, axis, keepdims, where) - ddof
+    if where is None and divisor <= 0:
+        return total * np.nan
+    return total / divisor
+
+
+@array_function(
+    arrays=("a", "where"),
+    vjp=(
+        lambda g, out, a, where, *, axis, dtype, ddof, keepdims: times(
+            deviation(a, axis, where),
+            unreduce(
+                g / (out * (count(a, axis, keepdims, where) - ddof)), a, axis, keepdims, where
+            ),
+        ),
+        None,
+    ),
+    jvp=lambda dots, out, a, where, *, axis, dtype, ddof, keepdims: over(
+        np.sum(np.real(deviation(a, axis, where) * dots[0]), axis, keepdims=keepdims, where=where),
+        out * (count(a, axis, keepdims, where) - ddof),
+    ),
+)
+def std(
+    a: Any, axis: Axes = None, dtype: Any = None, ddof: float = 0, *, keepdims: bool = False,
+    where: Any = None,
+) -> Any:  # fmt: skip
+    """Standard deviation, the square root of `var`; its derivative is zero where all are equal.
+
+    >>> print(np.std(np.array([1.0, 3.0])))
+    1.0
+    """
+    return np.sqrt(np.var(a, axis, dtype, ddof, keepdims=keepdims, where=where))
+
+

@@ -1,0 +1,202 @@
+"""Polynomials as arrays of coefficients, the highest power first."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy
+
+import overt.runtime.numpy as np
+from overt.runtime import dtypes
+from overt.runtime.numpy.array_function import array_function
+
+__all__ = [
+    "poly", "polyadd", "polyder", "polydiv", "polyfit", "polyint", "polymul", "polysub", "polyval",
+    "roots", "vander",
+]  # fmt: skip
+
+
+def _coefficients(p: Any) -> Any:
+    return np.atleast_1d(np.asarray(p))
+
+
+@array_function(arrays=("p", "x"))
+def polyval(p: Any, x: Any) -> Any:
+    """Value of a polynomial, by Horner's rule.
+
+    >>> print(np.polyval(np.array([1.0, 0.0, 2.0]), 3.0))
+    11.0
+    """
+    p, x = _coefficients(p), np.asarray(x)
+    value = np.zeros(x.shape, np.result_type(p, x))
+    for k in range(p.shape[0]):
+        value = value * x + p[k]
+    return value
+
+
+def _aligned(a: Any, b: Any) -> tuple[Any, Any]:
+    a, b = _coefficients(a), _coefficients(b)
+    n = max(a.shape[0], b.shape[0])
+    return np.pad(a, (n - a.shape[0], 0)), np.pad(b, (n - b.shape[0], 0))
+
+
+@array_function(arrays=("a1", "a2"))
+def polyadd(a1: Any, a2: Any) -> Any:
+    """Sum of two polynomials.
+
+    >>> print(np.polyadd(np.array([1, 2]), np.array([3])))
+    [1 5]
+    """
+    a1, a2 = _aligned(a1, a2)
+    return a1 + a2
+
+
+@array_function(arrays=("a1", "a2"))
+def polysub(a1: Any, a2: Any) -> Any:
+    """Difference of two polynomials.
+
+    >>> print(np.polysub(np.array([1, 2]), np.array([3])))
+    [ 1 -1]
+    """
+    a1, a2 = _aligned(a1, a2)
+    return a1 - a2
+
+
+@array_function(arrays=("a1", "a2"))
+def polymul(a1: Any, a2: Any) -> Any:
+    """Product of two polynomials.
+
+    >>> print(np.polymul(np.array([1.0, 1.0]), np.array([1.0, -1.0])))
+    [ 1.  0. -1.]
+    """
+    return np.convolve(_coefficients(a1), _coefficients(a2))
+
+
+@array_function(arrays=("u", "v"))
+def polydiv(u: Any, v: Any) -> Any:
+    """Quotient and remainder of two polynomials.
+
+    >>> q, r = np.polydiv(np.array([1.0, 0.0, -1.0]), np.array([1.0, 1.0]))
+    >>> print(q, r)
+    [ 1. -1.] [0. 0. 0.]
+    """
+    u, v = _coefficients(u), _coefficients(v)
+    dtype = dtypes.to_inexact(np.result_type(u, v))
+    rest, v = np.astype(u, dtype), np.astype(v, dtype)
+    n, m = u.shape[0], v.shape[0]
+    if n < m:
+        return np.zeros((1,), dtype), rest
+    quotient = []
+    for k in range(n - m + 1):
+        factor = rest[k] / v[0]
+        quotient.append(factor)
+        rest = rest - np.pad(factor * v, (k, n - m - k))
+    return np.stack(quotient), rest
+
+
+@array_function(arrays=("p",))
+def polyder(p: Any, m: int = 1) -> Any:
+    """Derivative of a polynomial, `m` times over.
+
+    >>> print(np.polyder(np.array([1, 0, 2])))
+    [2 0]
+    """
+    if m < 0:
+        raise ValueError(f"polyder: order must not be negative, got {m}")
+    p = _coefficients(p)
+    for _ in range(m):
+        p = p[:-1] * numpy.arange(p.shape[0] - 1, 0, -1).astype(p.dtype)
+    return p
+
+
+@array_function(arrays=("p", "k"))
+def polyint(p: Any, m: int = 1, k: Any = None) -> Any:
+    """Integral of a polynomial, `m` times over, with constants `k`.
+
+    >>> print(np.polyint(np.array([2.0, 0.0])))
+    [1. 0. 0.]
+    """
+    if m < 0:
+        raise ValueError(f"polyint: order must not be negative, got {m}")
+    p = _coefficients(p)
+    p = np.astype(p, dtypes.to_inexact(p.dtype))
+    constants = np.zeros(m) if k is None else np.broadcast_to(np.asarray(k), (m,))
+    for i in range(m):
+        p = p / numpy.arange(p.shape[0], 0, -1).astype(p.dtype)
+        p = np.concatenate([p, np.astype(constants[i : i + 1], p.dtype)])
+    return p
+
+
+@array_function(arrays=("seq_of_zeros",))
+def poly(seq_of_zeros: Any) -> Any:
+    """The polynomial with given roots, or the characteristic polynomial of a matrix.
+
+    >>> print(np.poly(np.array([1.0, -1.0])))
+    [ 1.  0. -1.]
+    """
+    zeros = np.asarray(seq_of_zeros)
+    if zeros.ndim == 2:
+        zeros = np.linalg.eigvals(zeros)
+    zeros = np.atleast_1d(np.astype(zeros, dtypes.to_inexact(zeros.dtype)))
+    p = np.ones((1,), zeros.dtype)
+    for k in range(zeros.shape[0]):
+        p = np.pad(p, (0, 1)) - zeros[k] * np.pad(p, (1, 0))
+    return p
+
+
+@array_function(arrays=("p",))
+def roots(p: Any, *, strip_zeros: bool = False) -> Any:
+    """Roots of a polynomial: the eigenvalues of its companion matrix.
+
+    The first coefficient must not be zero.
+
+    >>> print(np.round(np.sort(np.real(np.roots(np.array([1.0, 0.0, -4.0])))), 3))
+    [-2.  2.]
+    """
+    p = _coefficients(p)
+    p = np.astype(p, dtypes.to_inexact(p.dtype))
+    n = p.shape[0] - 1
+    if n < 1:
+        return np.zeros((0,), dtypes.complex_of(p.dtype))
+    companion = np.concatenate([-p[None, 1:] / p[0], np.eye(n - 1, n, dtype=p.dtype)])
+    return np.linalg.eigvals(companion)
+
+
+@array_function(arrays=("x",))
+def vander(x: Any, N: int | None = None, increasing: bool = False) -> Any:
+    """Powers of every element of `x`, a column each.
+
+    >>> print(np.vander(np.array([1, 2, 3]), 3))
+    [[1 1 1]
+     [4 2 1]
+     [9 3 1]]
+    """
+    x = np.asarray(x)
+    n = x.shape[0] if N is None else N
+    powers = range(n) if increasing else range(n - 1, -1, -1)
+    if n == 0:
+        return np.zeros((x.shape[0], 0), x.dtype)
+    return np.stack([np.power(x, k) for k in powers], axis=-1)
+
+
+@array_function(arrays=("x", "y", "w"))
+def polyfit(
+    x: Any, y: Any, deg: int, rcond: float | None = None, full: bool = False, w: Any = None,
+    cov: bool = False,
+) -> Any:  # fmt: skip
+    """The polynomial of degree `deg` that fits points best, in the sense of least squares.
+
+    >>> print(np.round(np.polyfit(np.arange(4.0), np.arange(4.0) * 2 + 1, 1), 3))
+    [2. 1.]
+    """
+    if full or cov:
+        raise NotImplementedError("polyfit returns coefficients only: full and cov are not supported")
+    x, y = np.asarray(x), np.asarray(y)
+    dtype = dtypes.to_inexact(np.result_type(x, y))
+    columns = np.vander(np.astype(x, dtype), deg + 1)
+    y = np.astype(y, dtype)
+    if w is not None:
+        columns, y = columns * w[:, None], y * (w[:, None] if y.ndim == 2 else w)
+    scale = np.sqrt(np.sum(columns * columns, 0))
+    solution = np.linalg.lstsq(columns / scale, y, rcond)[0]
+    return (solution.T / scale).T
