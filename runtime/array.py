@@ -308,9 +308,9 @@ class Array:
     # ---- protocols ----
 
     def __array_namespace__(self, *, api_version: str | None = None) -> Any:
-        import overt.numpy
+        import overt.runtime.numpy as functions
 
-        return overt.numpy
+        return functions
 
     def __array_ufunc__(self, ufunc: Any, method: str, *inputs: Any, **kwargs: Any) -> Any:
         from overt.runtime import protocols

@@ -121,7 +121,8 @@ def compile_primitive(
         return primitive.emit(b, arguments, avals, out, many, params)
 
     module, callbacks = modules.build(primitive.name, avals, body, target.platform)
-    executable = backend.compile_module(module, out, target, callbacks)
+    cache = config.current().compilation_cache_dir
+    executable = backend.compile_module(module, out, target, callbacks, cache=cache)
     return Entry(executable, out, many, integer_range(primitive, avals))
 
 

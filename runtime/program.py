@@ -112,7 +112,8 @@ class Program:
             logging.getLogger("overt").warning("compiling %s for %s", self.name, self.avals)
         module, callbacks = self.module(device.platform)
         out = [*self.out, *[Aval((), np.dtype("int32"))] * len(self.checks)]
-        made = execute.compile_module(module, out, device, callbacks, self.options)
+        cache = config.current().compilation_cache_dir
+        made = execute.compile_module(module, out, device, callbacks, self.options, cache)
         assert self.consts is not None
         return made, eager.on_device(self.consts, device)
 

@@ -1,143 +1,88 @@
-"""Applying derivative rules: the tangent, and the operands' cotangents, of one call."""
+"""What is known of a function's derivative, and which of our functions a foreign one stands for."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
-from overt.runtime.derivatives import is_inexact, materialize, sum_to
-from overt.runtime.primitive import Rule
-from overt.runtime.tree import tree_map
-
-__all__ = ["has_rule", "operand_cotangents", "tangent"]
+import numpy as np
 
 
-def has_rule(rule: Rule) -> bool:
-    """Whether a function declares its derivative."""
-    return rule.zero or rule.linear or rule.vjp is not None or rule.jvp is not None
+class Rule(NamedTuple):
+    """What the source passes know of a function."""
+
+    name: str
+    arrays: tuple[str, ...]  # names of the array parameters, in order
+    elementwise: bool = False
+    linear: bool = False
+    vjp: Any = None  # one lambda per array: (g, out, *operands, **static) -> cotangent
+    jvp: Any = None  # (dots, out, *operands, **static) -> tangent
+    zero: bool = False  # the derivative is zero everywhere
+
+    @property
+    def differentiable(self) -> bool:
+        """Whether a derivative is declared here, a zero one included."""
+        return self.zero or self.linear or self.vjp is not None or self.jvp is not None
 
 
-def require_rule(rule: Rule) -> None:
-    """Refuse a function without derivative."""
-    if not has_rule(rule):
-        raise NotImplementedError(
-            f"{rule.name} has no derivative rule; define one with custom_jvp or custom_vjp, or "
-            "keep its arguments constant with stop_gradient"
-        )
+def all_none(vjp: Any) -> bool:
+    return isinstance(vjp, tuple) and bool(vjp) and all(rule is None for rule in vjp)
 
 
-def operand_cotangents(
-    rule: Rule, fn: Callable, g: Any, out: Any, operands: Sequence[Any], params: dict, wanted: list
-) -> list[Any]:
-    """The cotangent of each operand from that of the result; None where not wanted or zero."""
-    require_rule(rule)
-    if rule.zero:
-        return [None] * len(operands)
-    if rule.vjp is None:
-        return _transposed(rule, fn, g, out, operands, params, wanted)
-    if callable(rule.vjp):  # one function for any number of operands
-        bars = rule.vjp(g, out, *operands, **params)
-    else:
-        bars = [
-            vjp(g, out, *operands, **params) if vjp is not None and use else None
-            for vjp, use in zip(rule.vjp, wanted, strict=True)
-        ]
-    return [
-        _fitted(bar, x) if use else None for bar, x, use in zip(bars, operands, wanted, strict=True)
-    ]
+_MATH = {
+    "asin": "arcsin", "acos": "arccos", "atan": "arctan", "atan2": "arctan2", "asinh": "arcsinh",
+    "acosh": "arccosh", "atanh": "arctanh", "pow": "power", "fabs": "abs",
+}  # fmt: skip
+_OPERATOR = {
+    "add": "add", "sub": "subtract", "mul": "multiply", "truediv": "divide", "neg": "negative",
+    "pos": "positive", "floordiv": "floor_divide", "mod": "remainder", "pow": "power",
+    "matmul": "matmul", "lt": "less", "le": "less_equal", "gt": "greater", "ge": "greater_equal",
+    "eq": "equal", "ne": "not_equal", "and_": "bitwise_and", "or_": "bitwise_or",
+    "xor": "bitwise_xor", "invert": "invert", "abs": "abs", "lshift": "left_shift",
+    "rshift": "right_shift", "getitem": "getitem",
+}  # fmt: skip
+_SAME_IN_MATH = frozenset((
+    "sin", "cos", "tan", "sinh", "cosh", "tanh", "exp", "exp2", "expm1", "log", "log2", "log10",
+    "log1p", "sqrt", "cbrt", "hypot",
+))  # fmt: skip
 
 
-def _fitted(bar: Any, x: Any) -> Any:
-    if isinstance(x, (list, tuple, dict)):
-        if bar is None:
-            return None
-        return tree_map(lambda part, b: sum_to(b, part), x, bar)
-    return sum_to(bar, x)
+def counterpart(fn: Any) -> Any | None:
+    """Our function with the meaning of a NumPy function or ufunc, of `math`, `operator`, or `abs`.
 
-
-def _transposed(
-    rule: Rule, fn: Callable, g: Any, out: Any, operands: Sequence[Any], params: dict, wanted: list
-) -> list[Any]:
-    """Cotangents from a function's jvp, which is linear in the tangents."""
-    from overt.runtime.record import vjp_call
-
-    places = [i for i, use in enumerate(wanted) if use]
-
-    def forward(*given: Any) -> Any:
-        dots: list[Any] = [None] * len(operands)
-        for i, dot in zip(places, given, strict=True):
-            dots[i] = dot
-        return tangent(rule, fn, dots, out, operands, params)
-
-    _, pullback = vjp_call(forward, *(zeros(operands[i]) for i in places))
-    bars: list[Any] = [None] * len(operands)
-    for i, bar in zip(places, pullback(g), strict=True):
-        bars[i] = bar
-    return bars
-
-
-def zeros(x: Any) -> Any:
-    """Zeros for every array in a tree, integers included."""
-    from overt.runtime import numpy as np
-
-    return tree_map(np.zeros_like, x)
-
-
-def tangent(
-    rule: Rule, fn: Callable, dots: Sequence[Any], out: Any, operands: Sequence[Any], params: dict
-) -> Any:
-    """The tangent of the result from those of the operands (None is zero)."""
-    require_rule(rule)
-    if rule.zero or all(dot is None for dot in dots):
+    >>> counterpart(np.tanh)
+    <primitive tanh>
+    """
+    name = getattr(fn, "__name__", None)
+    if not isinstance(name, str):
         return None
-    if rule.jvp is not None:
-        return rule.jvp(_materialized(dots, operands), out, *operands, **params)
-    if rule.linear:
-        full = [zeros(x) if d is None else d for d, x in zip(dots, operands, strict=True)]
-        return fn(*full, **params)
-    if rule.elementwise:
-        total = None
-        for vjp, dot in zip(rule.vjp, dots, strict=True):
-            if vjp is not None and dot is not None:
-                part = sum_to(vjp(sum_to_shape_of(dot, out), out, *operands, **params), out)
-                total = part if total is None else total + part
-        return total
-    return _untransposed(rule, fn, dots, out, operands, params)
+    home = "numpy" if isinstance(fn, np.ufunc) else getattr(fn, "__module__", None)
+    import overt.runtime.numpy as ours
+
+    if home == "math":
+        name = _MATH.get(name, name if name in _SAME_IN_MATH else "")
+        return getattr(ours, name, None)
+    if home in ("_operator", "operator"):
+        return getattr(ours, _OPERATOR.get(name, ""), None)
+    if home == "builtins":
+        return {abs: ours.abs, pow: ours.power}.get(fn) if fn in (abs, pow) else None
+    if home in ("numpy.linalg", "numpy.fft", "numpy.linalg._linalg", "numpy.fft._pocketfft"):
+        part = home.split(".")[1]
+        if getattr(getattr(np, part), name, None) is fn:
+            return getattr(getattr(ours, part, None), name, None)
+        return None
+    if (home or "").split(".")[0] == "numpy" and getattr(np, name, None) is fn:
+        return getattr(ours, name, None)
+    return None
 
 
-def _materialized(dots: Sequence[Any], operands: Sequence[Any]) -> tuple[Any, ...]:
-    return tuple(materialize(dot, x) for dot, x in zip(dots, operands, strict=True))
-
-
-def sum_to_shape_of(dot: Any, out: Any) -> Any:
-    """A tangent repeated along the axes that broadcasting adds to it."""
-    from overt.runtime import numpy as np
-
-    return dot if getattr(dot, "shape", ()) == out.shape else np.broadcast_to(dot, out.shape)
-
-
-def _untransposed(
-    rule: Rule, fn: Callable, dots: Sequence[Any], out: Any, operands: Sequence[Any], params: dict
-) -> Any:
-    """The tangent from a function's vjp: that is linear in the cotangent, so transpose it."""
-    from overt.runtime.record import vjp_call
-
-    wanted = [dot is not None for dot in dots]
-
-    def backward(g: Any) -> Any:
-        bars = operand_cotangents(rule, fn, g, out, operands, params, wanted)
-        triples = zip(bars, operands, wanted, strict=True)
-        return [materialize(bar, x) for bar, x, use in triples if use]
-
-    _, pullback = vjp_call(backward, zeros_of_result(out))
-    (out_dot,) = pullback([dot for dot in dots if dot is not None])
-    return out_dot
-
-
-def zeros_of_result(out: Any) -> Any:
-    """A zero cotangent of a result; None for its integer parts."""
-    return (
-        tuple(map(zeros_of_result, out))
-        if isinstance(out, tuple)
-        else (zeros(out) if is_inexact(out) else None)
-    )
+def rule_of(fn: Any) -> Rule | None:
+    """The derivative rule of a function: ours, or that of our counterpart of a foreign one."""
+    rule = getattr(fn, "rule", None)
+    if isinstance(rule, Rule):
+        return rule
+    try:
+        ours = counterpart(fn)
+    except TypeError:  # unhashable callables
+        return None
+    rule = getattr(ours, "rule", None)
+    return rule if isinstance(rule, Rule) else None

@@ -136,3 +136,20 @@ def test_only_the_backend_knows_jaxlib():
 
 def test_eager_results_are_ours():
     assert type(np.ones(3) + 1).__module__ == "overt.runtime.array"
+
+
+def test_compiled_programs_are_kept_on_disk(tmp_path):
+    code = "import overt.numpy as np; print(np.std(np.arange(5.0)))"
+    folder = tmp_path / "cache"
+    first = in_new_process(code, OVERT_COMPILATION_CACHE_DIR=str(folder))
+    names = sorted(p.name for p in folder.iterdir())
+    assert names and folder.stat().st_mode & 0o077 == 0
+    assert in_new_process(code, OVERT_COMPILATION_CACHE_DIR=str(folder)) == first
+    assert sorted(p.name for p in folder.iterdir()) == names
+
+
+def test_a_cache_open_to_others_is_not_used(tmp_path):
+    code = "import overt.numpy as np; print(np.arange(3) + 1)"
+    tmp_path.chmod(0o777)
+    in_new_process(code, OVERT_COMPILATION_CACHE_DIR=str(tmp_path))
+    assert not list(tmp_path.iterdir())
