@@ -44,6 +44,7 @@ class Jit(Transformed):
         self.donated = Chosen(fn, donate_argnums, donate_argnames, "donate")
         self.compiler_options = compiler_options
         self.programs: dict[tuple, Variants] = {}
+        self.bound = bound_objects(fn)
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         if kwargs or self.static or GRAPH.get() is not None:
@@ -58,10 +59,10 @@ class Jit(Transformed):
         if variants is None or variants.promoted:
             return self.general(args, kwargs)
         for staged in variants.staged:
-            arrays = staged.guards.hold(NOTHING)
+            arrays = staged.guards.hold(self.bound)
             if arrays is not None:
                 try:
-                    return staged.run(leaves, NOTHING, arrays)
+                    return staged.run(leaves, self.bound, arrays)
                 except Exception as error:
                     raise self.explained(error) from None
         return self.general(args, kwargs)
@@ -185,9 +186,6 @@ class Jit(Transformed):
         self.programs.clear()
 
 
-NOTHING: list[Any] = []
-
-
 class Variants:
     """The programs for one kind of arguments: by values of promoted arguments, then by guards."""
 
@@ -212,7 +210,6 @@ class Call:
 
     def __init__(self, jitted: Jit, args: tuple, kwargs: dict[str, Any]) -> None:
         self.jitted = jitted
-        self.bound = bound_objects(jitted.__wrapped__)
         self.args, self.kwargs = args, kwargs
         if jitted.static:
             args, kwargs = marked(jitted.static, args, kwargs)
@@ -238,7 +235,7 @@ class Call:
                 key.append(("object", type(x)))
             else:
                 key.append(value_key(x))
-        self.objects = objects + self.bound
+        self.objects = objects + jitted.bound
         self.key = tuple(key)
         self.promote(())
 

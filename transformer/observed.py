@@ -49,7 +49,7 @@ class Plain(Seen):
 class Number(Seen):
     """A number that the program takes as an input: any one of the same kind will do."""
 
-    __slots__ = ("aval",)
+    __slots__ = ("aval", "fixed")
     simple = False
 
     def __init__(self, value: Any):

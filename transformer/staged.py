@@ -32,20 +32,22 @@ class Outputs:
         self.template: list[Any] = []
         self.holes: list[int] = []  # positions of the template filled by results
         self.forwarded: list[tuple[int, int]] = []  # filled by arguments
-        for tree in (flat, *[f for _, f in writes if f is not None]):
-            for x in tree.leaves:
-                self.leaf(x)
+        for x in flat.leaves:
+            self.leaf(x, is_array(x))
+        for _, tree in writes:
+            for x in tree.leaves if tree is not None else ():
+                self.leaf(x, isinstance(x, Array))
         self.single = (
             len(self.template) == 1 and len(self.holes) == 1
             and flat.rebuild([MISSING]) is MISSING and not writes
         )  # fmt: skip
 
-    def leaf(self, x: Any) -> None:
+    def leaf(self, x: Any, computed: bool) -> None:
         place = len(self.template)
         self.template.append(None)
         if type(x) is Symbolic and x.node is x.graph.source and x.graph.parent is None:
             self.forwarded.append((place, x.index))
-        elif is_array(x):
+        elif computed:
             self.holes.append(place)
             self.values.append(x)
         else:
@@ -86,6 +88,7 @@ class Staged:
             self.arguments = arguments
             self.program = self.stage()
             self.arguments = []
+            self.fix_evaluated()
 
     def stage(self) -> Program:
         """Stage; numbers that the code changes become inputs if it can do without their values."""
@@ -154,18 +157,20 @@ class Staged:
             note_injected(watch, write, x)
         return observed
 
+    def fix_evaluated(self) -> None:
+        """Arrays that Python asked the value of must stay the same ones."""
+        self.graph = self.program.graph
+        looked_at = evaluated(self.graph)
+        for device in self.guards.arrays:
+            if id(device.value) in looked_at:
+                device.fixed = True
+
     def settle(self) -> None:
         """After compiling: which of the program's constants are read again at each call."""
-        looked_at = evaluated(self.program.graph)
-        self.refresh = []
-        for i, const in enumerate(self.program.consts or ()):
-            found = self.guards.index_of(const)
-            if found is None:
-                continue
-            if id(const) in looked_at:
-                self.guards.arrays[found].fixed = True
-            else:
-                self.refresh.append((i, found))
+        if self.graph is not self.program.graph:
+            self.fix_evaluated()  # a buffer was too small, and the program was staged anew
+        found = [(i, self.guards.index_of(x)) for i, x in enumerate(self.program.consts or ())]
+        self.refresh = [(i, index) for i, index in found if index is not None]
 
     def run(self, leaves: list[Any], arguments: list[Any], arrays: list[Any]) -> Any:
         """Run on concrete arrays; `arrays` are those of the guards, as they are now."""
@@ -184,6 +189,8 @@ class Staged:
                 results = program.run(leaves, consts)
             else:
                 results = program.run(leaves)
+            if self.graph is not program.graph:
+                self.settle()
         else:
             results = []
         self.arguments = []

@@ -83,9 +83,9 @@ class Static:
 
     def __init__(self, value: Any):
         self.value = value
-        self.key = (type(value), static_key(value))
         try:
-            hash(self.key)
+            hash(value)
+            self.key = (type(value), static_key(value))
         except TypeError as error:
             raise ValueError(
                 "Non-hashable static arguments are not supported. An error occurred when trying to "
