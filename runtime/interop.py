@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from typing import Any
 
 import numpy as np
@@ -39,14 +38,13 @@ def device_scalar(x: Any) -> DeviceArray:
     if kind not in _SCALAR_TYPES:
         kind = next(t for t in _SCALAR_TYPES if isinstance(x, t))
         x = kind(x)
-    key = (kind, x, settings)
+    key = (kind, x or repr(x), settings)  # 0.0 and -0.0 are equal, but not the same
     found = _scalars.get(key)
     if found is None:
         dtype, weak = dtypes.kind_of(x)
         aval = Aval((), dtype, weak)
         found = placed(host_scalar(x, dtype), aval)
-        keep = x != 0 or (kind is not complex and math.copysign(1, x) > 0)
-        if keep and x == x:
+        if x == x:
             if len(_scalars) > 2000:
                 _scalars.clear()
             _scalars[key] = found
