@@ -1,0 +1,37 @@
+"""The one registry of primitives: each has its rules, and its example runs."""
+
+from __future__ import annotations
+
+import doctest
+
+import pytest
+
+import overt.lax
+import overt.nn
+import overt.numpy as np
+import overt.random
+from overt.runtime.primitive import REGISTRY
+
+# Regions and callbacks: their derivative is that of the code they were staged from.
+WITHOUT_DERIVATIVE = {"while_", "case_"}
+
+
+@pytest.mark.parametrize("name", sorted(REGISTRY))
+def test_primitive_is_complete(name):
+    primitive = REGISTRY[name]
+    assert primitive.__doc__, "what does it compute?"
+    if not (primitive.effect or name in WITHOUT_DERIVATIVE):
+        assert primitive.rule.differentiable, "no derivative: give vjp=, jvp= or zero_derivative="
+        assert primitive.elementwise or primitive.batch, "no batching rule"
+        if primitive.rule.linear:
+            assert primitive.rule.vjp is not None, "linear, but without a transpose"
+
+
+@pytest.mark.parametrize("name", sorted(n for n, p in REGISTRY.items() if ">>>" in p.__doc__))
+def test_example_of_a_primitive(name):
+    primitive = REGISTRY[name]
+    test = doctest.DocTestParser().get_doctest(
+        primitive.__doc__, {**vars(np), "np": np, name: primitive}, name, None, 0
+    )
+    runner = doctest.DocTestRunner(optionflags=doctest.NORMALIZE_WHITESPACE | doctest.ELLIPSIS)
+    assert runner.run(test).failed == 0
