@@ -5,6 +5,7 @@ Each is linear, so its tangent is itself, and each carries its transpose as a re
 
 from __future__ import annotations
 
+import inspect
 import math
 from collections.abc import Callable, Sequence
 from typing import Any
@@ -73,6 +74,7 @@ def with_rule(
     """Give a plain function the derivative rule that source passes look up."""
 
     def decorate(fn: Callable) -> Callable:
+        fn.__signature__ = inspect.signature(fn)  # type: ignore[attr-defined]
         fn.rule = Rule(fn.__name__, arrays, False, linear, vjp, jvp, vjp is None and jvp is None)  # type: ignore[attr-defined]
         return fn
 
