@@ -63,12 +63,10 @@ def splat(shape: tuple[int, ...], scalar: Any, dtype: np.dtype) -> ir.Attribute:
 
 def layouts(orders: Sequence[Sequence[int]]) -> ir.Attribute:
     """Minor-to-major layouts, one a value, as an attribute."""
-    index = ir.IndexType.get(CONTEXT)
+    index: Any = ir.IndexType.get(CONTEXT)
+    make: Any = ir.DenseIntElementsAttr.get
     return ir.ArrayAttr.get(
-        [
-            ir.DenseIntElementsAttr.get(np.asarray(order, np.int64), type=index, context=CONTEXT)
-            for order in orders
-        ],
+        [make(np.asarray(order, np.int64), type=index, context=CONTEXT) for order in orders],
         CONTEXT,
     )
 

@@ -8,6 +8,7 @@ import importlib.util
 import os
 import pathlib
 import threading
+from collections.abc import Mapping
 from typing import Any
 
 _lock = threading.RLock()
@@ -26,8 +27,8 @@ _ALIASES = {"gpu": "cuda"}
 
 def plugin_path(platform: str) -> pathlib.Path | None:
     """The library of a platform's plugin, or None; its package is looked up, never imported."""
-    if platform == "tpu" and (path := os.environ.get("TPU_LIBRARY_PATH")):
-        return pathlib.Path(path)
+    if platform == "tpu" and (named := os.environ.get("TPU_LIBRARY_PATH")):
+        return pathlib.Path(named)
     for folder, library in PLUGINS[platform]:
         package, *inner = folder.split("/")
         spec = importlib.util.find_spec(package)
@@ -62,7 +63,7 @@ def _make_client(platform: str) -> Any:
     path = plugin_path(platform)
     if path is None:
         raise RuntimeError(f"no plugin for {platform} is installed")
-    options = {}
+    options: Mapping[str, Any] = {}
     if platform == "cuda":
         _load_nvidia_libraries()
         options = xla_client.generate_pjrt_gpu_plugin_options()

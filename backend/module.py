@@ -57,4 +57,4 @@ def _declare(entry: ir.Block, out: list, donated: set) -> None:
 
 def text(module: ir.Module) -> str:
     """The module as StableHLO text."""
-    return module.operation.get_asm(large_elements_limit=16, assume_verified=True)
+    return str(module.operation.get_asm(large_elements_limit=16, assume_verified=True))

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from jaxlib import _jax
 
 _pytree = _jax.pytree
@@ -14,7 +16,7 @@ NativeTreeDef = _pytree.PyTreeDef
 NativeRegistry = _pytree.PyTreeRegistry
 
 
-def new_registry() -> NativeRegistry:
+def new_registry() -> Any:
     """A registry that knows None, tuple, list and named tuples; not dict, whose order we keep."""
     return NativeRegistry(
         enable_none=True,
@@ -25,6 +27,6 @@ def new_registry() -> NativeRegistry:
     )
 
 
-def tuple_of(registry: NativeRegistry, definitions: list[NativeTreeDef]) -> NativeTreeDef:
+def tuple_of(registry: Any, definitions: list[Any]) -> Any:
     """The structure of a tuple whose items have the given structures."""
     return _pytree.treedef_tuple(registry, definitions)

@@ -120,7 +120,7 @@ class Reductions(Regions):
                 pairs += [(self.real(x), self.real(y)), (self.imag(x), self.imag(y))]
             else:
                 pairs.append((x, y))
-        result = None
+        result: Any = None
         for x, y in reversed(pairs):
             x, y = self._orderable(x), self._orderable(y)
             less = self._total_less("LT", x, y)

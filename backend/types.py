@@ -106,7 +106,7 @@ def dense(array: np.ndarray) -> ir.Attribute:
     one = array.size == 1 and shape != ()
     if one:
         array = array.reshape(())
-    array = np.ascontiguousarray(array).reshape(() if one else shape)
+    numbers: Any = np.ascontiguousarray(array).reshape(() if one else shape)
     with CONTEXT, UNKNOWN:
         type_ = element_type(dtype)
-        return ir.DenseElementsAttr.get(array, type=type_, shape=shape)
+        return ir.DenseElementsAttr.get(numbers, type=type_, shape=shape)

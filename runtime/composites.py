@@ -135,7 +135,8 @@ def _compile(function: Composite, bound: dict[str, Any], arrays: list) -> Any:
     made: list[Any] = []
 
     def body(*values: Any) -> list:
-        leaves, results = iter(values), []
+        leaves = iter(values)
+        results: list[Any] = []
         result = function.call({
             k: _filled(v, leaves) if k in function.arrays else v for k, v in arguments.items()
         })  # fmt: skip

@@ -114,11 +114,10 @@ class Emitter:
             return self.b.full((), x, aval.dtype)
         if isinstance(x, np.ndarray):
             return self.b.constant(x)
-        found = self.consts.get(id(x))
-        if found is None:
+        if id(x) not in self.consts:
             type_ = self.b.type(x.aval)
-            found = self.consts[id(x)] = (x, self.block.add_argument(type_, self.b.location))
-        return found[1]
+            self.consts[id(x)] = (x, self.block.add_argument(type_, self.b.location))
+        return self.consts[id(x)][1]
 
     def converted(self, x: Any, aval: Aval) -> Any:
         """The MLIR value of `x`, converted to the dtype of `aval`."""

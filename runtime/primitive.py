@@ -117,7 +117,7 @@ class Primitive:
             key = (*key, static_key(params))
         found = self._inferred.get(key)
         if found is None:
-            out = self.shape(*avals, **params)
+            out: Any = self.shape(*avals, **params)
             many = isinstance(out, (list, tuple))
             found = self._inferred[key] = (tuple(out) if many else (out,), many)
         return found

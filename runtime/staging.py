@@ -142,7 +142,7 @@ def constant(x: Any) -> Any:
         return interop.as_array(x)
     for kind in (bool, int, float, complex):  # subclasses of Python's numbers
         if isinstance(x, kind):
-            return kind(x)
+            return kind(x)  # type: ignore[arg-type]
     return interop.as_array(x)
 
 
@@ -286,7 +286,7 @@ def stage(fn: Callable, avals: Sequence[Aval], name: str | None = None) -> Any:
     """
     from overt.runtime.program import Program
 
-    return Program(fn, tuple(avals), name or getattr(fn, "__name__", "main"))
+    return Program(fn, tuple(avals), name or str(getattr(fn, "__name__", "main")))
 
 
 def trace(fn: Callable, avals: Sequence[Aval]) -> Graph:
