@@ -7,6 +7,7 @@ from typing import Any
 
 from overt.runtime.branches import cond
 from overt.runtime.carried import Unlike
+from overt.runtime.closures import captured_leaves
 from overt.runtime.guards import guard
 from overt.runtime.loop_items import (
     items_of,
@@ -18,8 +19,11 @@ from overt.runtime.loop_items import (
 from overt.runtime.loops import Loop, run_in_python
 from overt.runtime.predicates import predicate
 from overt.runtime.primitive import GRAPH
+from overt.runtime.record import Tape
+from overt.runtime.recorded_control import is_recorded, recorded_loop, top_tape
 from overt.runtime.rolled import recall, remember, roll
 from overt.runtime.saved import Saved
+from overt.runtime.tree import tree_leaves
 from overt.runtime.undefined import Undefined
 
 __all__ = [
@@ -85,6 +89,8 @@ def _worth_rolling(loop: Loop) -> bool:
 
 def _staged(loop: Loop, values: tuple) -> tuple:
     """Roll a loop if that is possible; else run it in Python, at first for one iteration only."""
+    if (tape := _tape_of(loop, values)) is not None:
+        return recorded_loop(loop, values, tape, _staged)
     site = "unrolled", getattr(loop.fn, "__code__", loop.fn)
     if recall(site) and _starts(loop, values):
         return run_in_python(loop, values)
@@ -95,7 +101,7 @@ def _staged(loop: Loop, values: tuple) -> tuple:
             raise _explained(loop, error) from None
         if isinstance(error, Unlike):
             # A variable may only get its type in the first iteration: do that one in Python.
-            values = loop.body(loop.items.item(0) if loop.items else None, values)
+            values = loop.body(None if loop.items is None else loop.items.item(0), values)
             if loop.until is not None and predicate(values[loop.until]) is not False:
                 loop = _flagged(loop, error)
             loop = loop.rest()
@@ -106,6 +112,13 @@ def _staged(loop: Loop, values: tuple) -> tuple:
                     raise _explained(loop, again) from None
     remember(site, True)
     return run_in_python(loop, values)
+
+
+def _tape_of(loop: Loop, values: tuple) -> Tape | None:
+    """The innermost tape that values of a loop are recorded on."""
+    captures = [x for f in (loop.fn, loop.test) if f for x in captured_leaves(f, is_recorded)]
+    arrays = loop.items.arrays() if loop.items is not None else []
+    return top_tape([*tree_leaves(values), *arrays, *captures])
 
 
 def _loop_tuple(loop: Loop, values: tuple) -> tuple:

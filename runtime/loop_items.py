@@ -15,6 +15,7 @@ from overt.runtime.record import Recorded
 from overt.runtime.records import read_record
 from overt.runtime.saved import Saved, SavedView
 from overt.runtime.staging import is_known
+from overt.runtime.tree import tree_leaves, tree_map
 
 __all__ = ["Items", "items_of", "loop_enumerate", "loop_range", "loop_reversed", "loop_zip"]
 
@@ -46,6 +47,18 @@ class Items:
     def by_lane(self) -> bool:
         """Whether lanes may have different numbers of items."""
         return False
+
+    def inner(self) -> list[Items]:
+        """The items it is made from."""
+        return []
+
+    def arrays(self) -> list[Any]:
+        """The arrays that items are read from."""
+        return [x for part in self.inner() for x in part.arrays()]
+
+    def replaced(self, new: dict[int, Any]) -> Items:
+        """The same with other arrays, given by the identity of the old ones."""
+        return self
 
     def __len__(self) -> int:
         return int(self.length)
@@ -104,6 +117,12 @@ class RowItems(Items):
             raise TypeError("iteration over a 0-d array")
         self.array = array
 
+    def arrays(self) -> list[Any]:
+        return [self.array]
+
+    def replaced(self, new: dict[int, Any]) -> Items:
+        return RowItems(new.get(id(self.array), self.array))
+
     @property
     def length(self) -> int:
         return self.array.shape[0]
@@ -121,6 +140,13 @@ class SavedItems(Items):
     def __init__(self, view: SavedView):
         self.saved, self.backwards = view.saved, view.backwards
         self.view = view
+
+    def arrays(self) -> list[Any]:
+        return tree_leaves(self.saved)
+
+    def replaced(self, new: dict[int, Any]) -> Items:
+        saved = tree_map(lambda x: new.get(id(x), x), self.saved)
+        return SavedItems(SavedView(saved, self.backwards))
 
     @property
     def length(self) -> Any:
@@ -182,6 +208,12 @@ class ZipItems(Items):
         self.parts, self.strict = parts, strict
         self.rollable = all(part.rollable for part in parts)
 
+    def inner(self) -> list[Items]:
+        return self.parts
+
+    def replaced(self, new: dict[int, Any]) -> Items:
+        return ZipItems([part.replaced(new) for part in self.parts], self.strict)
+
     @property
     def by_lane(self) -> bool:
         return any(part.by_lane for part in self.parts)
@@ -223,60 +255,72 @@ class ZipItems(Items):
 class EnumeratedItems(Items):
     """Things with their number."""
 
-    def __init__(self, inner: Items, start: Any):
-        self.inner, self.start = inner, start
-        self.rollable = inner.rollable
+    def __init__(self, items: Items, start: Any):
+        self.items, self.start = items, start
+        self.rollable = items.rollable
+
+    def inner(self) -> list[Items]:
+        return [self.items]
+
+    def replaced(self, new: dict[int, Any]) -> Items:
+        return EnumeratedItems(self.items.replaced(new), self.start)
 
     @property
     def by_lane(self) -> bool:
-        return self.inner.by_lane
+        return self.items.by_lane
 
     @property
     def length(self) -> Any:
-        return self.inner.length
+        return self.items.length
 
     @property
     def bound(self) -> int | None:
-        return self.inner.bound
+        return self.items.bound
 
     def item(self, i: Any) -> Any:
         number = i if isinstance(self.start, int) and self.start == 0 else self.start + i
-        return number, self.inner.item(i)
+        return number, self.items.item(i)
 
     def lanes_at(self, i: Any) -> Any:
-        return self.inner.lanes_at(i)
+        return self.items.lanes_at(i)
 
     def __iter__(self) -> Iterator[Any]:
-        return ((self.start + i, item) for i, item in enumerate(self.inner))
+        return ((self.start + i, item) for i, item in enumerate(self.items))
 
 
 class PartItems(Items):
     """Things backwards, or from some position on."""
 
-    def __init__(self, inner: Items, backwards: bool = False, start: int = 0):
-        self.inner, self.backwards, self.start = inner, backwards, start
-        self.rollable = inner.rollable
+    def __init__(self, items: Items, backwards: bool = False, start: int = 0):
+        self.items, self.backwards, self.start = items, backwards, start
+        self.rollable = items.rollable
+
+    def inner(self) -> list[Items]:
+        return [self.items]
+
+    def replaced(self, new: dict[int, Any]) -> Items:
+        return PartItems(self.items.replaced(new), self.backwards, self.start)
 
     @property
     def by_lane(self) -> bool:
-        return self.inner.by_lane
+        return self.items.by_lane
 
     @property
     def length(self) -> Any:
-        return self.inner.length - self.start
+        return self.items.length - self.start
 
     @property
     def bound(self) -> int | None:
-        return None if self.inner.bound is None else self.inner.bound - self.start
+        return None if self.items.bound is None else self.items.bound - self.start
 
     def _position(self, i: Any) -> Any:
-        return self.inner.length - 1 - i if self.backwards else i + self.start
+        return self.items.length - 1 - i if self.backwards else i + self.start
 
     def item(self, i: Any) -> Any:
-        return self.inner.item(self._position(i))
+        return self.items.item(self._position(i))
 
     def lanes_at(self, i: Any) -> Any:
-        return self.inner.lanes_at(self._position(i))
+        return self.items.lanes_at(self._position(i))
 
 
 def items_of(iterable: Any) -> Items:

@@ -7,7 +7,8 @@ applies the rules, which are ordinary code, so it can be differentiated again.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from typing import Any, NamedTuple
 
 from overt.runtime.array import Array
@@ -16,7 +17,7 @@ from overt.runtime.derivatives import add, is_inexact, materialize
 from overt.runtime.interop import as_array
 from overt.runtime.levels import new_level
 from overt.runtime.primitive import Composite, Primitive, Rule
-from overt.runtime.rules import has_rule, operand_cotangents
+from overt.runtime.differentiation import has_rule, operand_cotangents
 from overt.runtime.tree import tree_flatten
 
 __all__ = ["Recorded", "vjp_call"]
@@ -37,12 +38,22 @@ class Entry(NamedTuple):
 class Tape:
     """The calls of one level, in order."""
 
-    __slots__ = ("level", "entries", "count")
+    __slots__ = ("level", "entries", "count", "pauses")
 
     def __init__(self, level: int):
         self.level = level
         self.entries: list[Entry] = []
         self.count = 0
+        self.pauses = 0
+
+    @contextmanager
+    def paused(self) -> Iterator[None]:
+        """While a region is staged, whose values must not get here."""
+        self.pauses += 1
+        try:
+            yield
+        finally:
+            self.pauses -= 1
 
     def variable(self, primal: Any) -> Recorded:
         """A new value on this tape."""
@@ -51,6 +62,11 @@ class Tape:
 
     def record(self, results: Sequence[Any], operands: Sequence[Any], pullback: Callable) -> list:
         """Note a call; its results as recorded values (integers as they are)."""
+        if self.pauses:
+            raise NotImplementedError(
+                "a branch or loop of a staged program uses a value under differentiation that is "
+                "neither one of its operands nor captured directly; pass it as an operand"
+            )
         wrapped = [self.variable(out) if is_inexact(out) else out for out in results]
         places = [out.index if self.owns(out) else None for out in wrapped]
         if any(place is not None for place in places):

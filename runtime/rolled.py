@@ -8,6 +8,7 @@ from contextvars import ContextVar
 from typing import Any
 
 from overt.runtime.carried import Spec, Unlike, join, spec_of
+from overt.runtime.closures import captured
 from overt.runtime.errors import StagingError
 from overt.runtime.lanes import has_lanes
 from overt.runtime.loop_items import known_int
@@ -340,14 +341,3 @@ def describe_value(x: Any, depth: int = 0) -> Any:
     except NotImplementedError:
         return id(x)
     return str(spec), spec.avals()
-
-
-def captured(fn: Callable) -> list[Any]:
-    """The values in a function's closure that are set."""
-    values = []
-    for cell in getattr(fn, "__closure__", None) or ():
-        try:
-            values.append(cell.cell_contents)
-        except ValueError:
-            values.append(None)
-    return values

@@ -21,7 +21,9 @@ from overt.runtime.control import (
     loop_zip,
     while_loop,
 )
+from overt.runtime.dual import jvp_call
 from overt.runtime.errors import StagingError
+from overt.runtime.record import vjp_call
 from overt.runtime.staging import stage
 from overt.runtime.tree import tree_flatten, tree_leaves, tree_map
 
@@ -530,3 +532,114 @@ def test_loops_under_two_vmaps():
 
     close(grid(xs, ys), numpy.array(expected))
     close(staged(grid)(xs, ys), numpy.array(expected))
+
+
+# ---- derivatives at run time through staged control flow ----
+
+
+def slope(f):
+    def run(*args):
+        out, pullback = vjp_call(f, *args)
+        return pullback(np.ones_like(out))
+
+    return run
+
+
+def check_derivatives(f, *args):
+    """Reverse and forward mode, staged, against the same run in Python and differences."""
+    expected = slope(f)(*args)
+    for k, (bar, x) in enumerate(zip(expected, args, strict=True)):
+        if bar is None:
+            continue
+        v = numpy.cos(numpy.arange(numpy.size(x)) + 1.0).reshape(numpy.shape(x))
+        h = 1e-6
+        up, down = (f(*args[:k], x + s * h * v, *args[k + 1 :]) for s in (1, -1))
+        wanted = (up - down) / (2 * h)
+        numpy.testing.assert_allclose(np.sum(bar * v), wanted, 1e-5, 1e-5)
+        dots = [None] * len(args)
+        dots[k] = v
+        along = staged(lambda *xs, dots=dots: jvp_call(f, xs, dots)[1])(*args)
+        numpy.testing.assert_allclose(along, wanted, 1e-5, 1e-5)
+    floats = [k for k, bar in enumerate(expected) if bar is not None]
+    found = staged(lambda *xs: [slope(f)(*xs)[k] for k in floats])(*args)
+    close(found, [expected[k] for k in floats])
+
+
+def test_derivatives_of_a_staged_branch():
+    def f(x, c):
+        scale = x * 2
+
+        def then(x):
+            return np.sin(x) * c, scale
+
+        def orelse(x):
+            return x / 0.0 * 0 if False else x**2, c
+
+        a, b = cond(x > 0, then, orelse, (x,))
+        return a * b
+
+    check_derivatives(f, 0.7, 1.3)
+    check_derivatives(f, -0.7, 1.3)
+
+
+def test_derivatives_of_staged_loops():
+    def power(x, n):
+        return for_loop(loop_range(n), lambda i, y: np.sin(y) * x + i, x)
+
+    check_derivatives(power, 0.7, 5)
+
+    def rows(m, w):
+        def body(row, h, total):
+            h = np.tanh(w * h + row)
+            return h, total + np.sum(h)
+
+        return for_loop(m, body, (np.zeros(2), 0.0))[1]
+
+    check_derivatives(rows, numpy.arange(6.0).reshape(3, 2) / 5, 0.4)
+
+    def newton(a):
+        return while_loop(
+            lambda x: np.abs(x * x - a) > 1e-12, lambda x: 0.5 * (x + a / x), a * 1.0
+        )
+
+    check_derivatives(newton, 2.0)
+
+    def early(x):
+        def body(i, y, done):
+            y = y * x
+            return y, y > 3.0
+
+        return for_loop(range(10), body, (x, False), until=1)[0]
+
+    check_derivatives(early, 1.3)
+
+    def nested(x):
+        def outer(i, y):
+            return while_loop(lambda z: z < 5.0 + i, lambda z: z * x + 1.0, y * 0.3)
+
+        return for_loop(range(3), outer, x)
+
+    check_derivatives(nested, 1.3)
+
+
+def test_second_derivative_of_a_staged_loop():
+    def f(x):
+        return for_loop(range(4), lambda i, y: np.sin(y) * x + i, x)
+
+    def second(x):
+        return slope(lambda x: slope(f)(x)[0])(x)[0]
+
+    close(staged(second)(0.7), second(0.7))
+    close(staged(lambda x: jvp_call(lambda x: slope(f)(x)[0], (x,), (1.0,))[1])(0.7), second(0.7))
+
+
+def test_derivatives_by_lane_while_staged():
+    def f(x):
+        y = while_loop(lambda y: y < 10.0, lambda y: y * x + 1.0, x)
+        return cond(x > 1.5, lambda y: y**2, lambda y: np.sin(y), (y,))
+
+    xs = numpy.array([1.2, 1.9, 3.0])
+    expected = numpy.stack([slope(f)(x)[0] for x in xs])
+    close(vmap_call(lambda x: slope(f)(x)[0], (xs,)), expected)
+    close(staged(lambda xs: vmap_call(lambda x: slope(f)(x)[0], (xs,)))(xs), expected)
+    close(slope(lambda xs: np.sum(vmap_call(f, (xs,))))(xs)[0], expected)

@@ -1,0 +1,97 @@
+"""The values a function has captured: finding and replacing them."""
+
+from __future__ import annotations
+
+import types
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from overt.runtime.parts import parts_of
+
+__all__ = ["Captures", "captured", "captured_leaves"]
+
+
+def captured(fn: Callable) -> list[Any]:
+    """The values in a function's closure; None for a cell that is not set."""
+    values = []
+    for cell in getattr(fn, "__closure__", None) or ():
+        try:
+            values.append(cell.cell_contents)
+        except ValueError:
+            values.append(None)
+    return values
+
+
+def captured_leaves(fn: Callable, wanted: Callable[[Any], bool]) -> list[Any]:
+    """The wanted values among what a function, and the functions it has captured, use; each once."""
+    found: list[Any] = []
+    _visit(fn, wanted, found, set())
+    return found
+
+
+def _visit(x: Any, wanted: Callable[[Any], bool], found: list[Any], seen: set[int]) -> None:
+    if id(x) in seen:
+        return
+    seen.add(id(x))
+    if wanted(x):
+        found.append(x)
+    elif isinstance(x, types.FunctionType):
+        for value in (*captured(x), *(x.__defaults__ or ())):
+            _visit(value, wanted, found, seen)
+    elif (parts := parts_of(x)) is not None:
+        for value in parts.values:
+            _visit(value, wanted, found, seen)
+
+
+class Captures:
+    """Values that functions have captured and that are to be given anew instead.
+
+    It is an object of its own so that a function that uses it does not count as capturing them.
+    """
+
+    def __init__(self, values: Sequence[Any]):
+        self.values = list({id(x): x for x in values}.values())
+
+    def given(self, new: Sequence[Any]) -> dict[int, Any]:
+        """The new values by the identity of the old ones."""
+        return {id(x): y for x, y in zip(self.values, new, strict=True)}
+
+    def replaced(self, fn: Callable, new: Sequence[Any]) -> Callable:
+        """The function with its captured values replaced, wherever they occur."""
+        return _replaced(fn, self.given(new), {})
+
+
+def _replaced(x: Any, new: dict[int, Any], made: dict[int, Any]) -> Any:
+    if id(x) in new:
+        return new[id(x)]
+    if id(x) in made:
+        return made[id(x)]
+    if isinstance(x, types.FunctionType):
+        return _replaced_function(x, new, made)
+    parts = parts_of(x)
+    if parts is None or not parts.values:
+        return x
+    values = [_replaced(value, new, made) for value in parts.values]
+    if all(a is b for a, b in zip(values, parts.values, strict=True)):
+        return x
+    made[id(x)] = result = parts.rebuild(values)
+    return result
+
+
+def _replaced_function(fn: types.FunctionType, new: dict[int, Any], made: dict[int, Any]) -> Any:
+    made[id(fn)] = fn  # a function may have captured itself
+    before = captured(fn)
+    after = [_replaced(value, new, made) for value in before]
+    defaults = fn.__defaults__
+    changed = defaults and tuple(_replaced(value, new, made) for value in defaults)
+    same = all(a is b for a, b in zip(before, after, strict=True))
+    if same and all(a is b for a, b in zip(defaults or (), changed or (), strict=True)):
+        return fn
+    cells = tuple(
+        cell if a is b else types.CellType(b)
+        for cell, a, b in zip(fn.__closure__ or (), before, after, strict=True)
+    )
+    copy = types.FunctionType(fn.__code__, fn.__globals__, fn.__name__, changed, cells)
+    copy.__kwdefaults__ = fn.__kwdefaults__
+    made[id(fn)] = copy
+    return copy

@@ -1,0 +1,189 @@
+"""Branches and loops of a staged program whose values are recorded: one entry on the tape each.
+
+A region's values exist only inside it, so the tape cannot hold them.  The pullback of a branch runs
+the taken side again; that of a loop goes backwards through the saved carries.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from typing import Any
+
+from overt.runtime.closures import Captures, captured_leaves
+from overt.runtime.derivatives import add, is_inexact, materialize, zeros_like_tree
+from overt.runtime.loop_items import Items
+from overt.runtime.loops import Loop
+from overt.runtime.record import Recorded, Tape, vjp_call
+from overt.runtime.saved import Saved
+from overt.runtime.tree import tree_flatten, tree_leaves, tree_map
+
+__all__ = ["is_recorded", "recorded_cond", "recorded_loop", "top_tape"]
+
+
+def top_tape(values: Iterable[Any]) -> Tape | None:
+    """The innermost tape that some of the values are on."""
+    found = [x.tape for x in values if type(x) is Recorded]
+    return max(found, key=lambda tape: tape.level, default=None)
+
+
+def recorded_cond(pred: Any, then: Callable, orelse: Callable, operands: Sequence[Any]) -> Any:
+    """`cond` on recorded operands."""
+    from overt.runtime.branches import cond
+
+    seen = [*captured_leaves(then, is_recorded), *captured_leaves(orelse, is_recorded)]
+    tape = top_tape([*tree_leaves(list(operands)), *seen])
+    assert tape is not None
+    captures = Captures([x for x in seen if tape.owns(x)])
+
+    def side(fn: Callable) -> Callable:
+        held = _Opaque(fn)
+        return lambda given, inner: captures.replaced(held.value, inner)(*given)
+
+    inputs = (tuple(operands), captures.values)
+    primals = tree_map(tape.primal, inputs)
+    with tape.paused():
+        out = cond(pred, side(then), side(orelse), primals)
+
+    def pullback(out_bar: Any) -> Any:
+        def back(fn: Callable) -> Callable:
+            run = side(fn)
+            return lambda given, inner, g: _cotangents(run, (given, inner), g)
+
+        return cond(pred, back(then), back(orelse), (*primals, out_bar))
+
+    return _noted(tape, inputs, out, pullback)
+
+
+class _Opaque:
+    """Holds a function without counting as capturing what that has captured."""
+
+    def __init__(self, value: Callable):
+        self.value = value
+
+
+def _cotangents(fn: Callable, primals: tuple, out_bar: Any) -> list[Any]:
+    out, pull = vjp_call(fn, *primals)
+    leaves, definition = tree_flatten(out)
+    gs = definition.unflatten(
+        materialize(g if is_inexact(x) else None, x)
+        for g, x in zip(tree_flatten(out_bar, _is_none)[0], leaves, strict=True)
+    )
+    return _leaves(pull(gs), primals)
+
+
+def _is_none(x: Any) -> bool:
+    return x is None
+
+
+def is_recorded(x: Any) -> bool:
+    """Whether a value is on a tape."""
+    return type(x) is Recorded
+
+
+def _leaves(bars: Any, like: Any) -> list[Any]:
+    return tree_flatten(like)[1].flatten_up_to(bars)
+
+
+def _noted(tape: Tape, inputs: Any, out: Any, pullback: Callable) -> Any:
+    """The result as recorded values, with one entry on the tape."""
+    results, definition = tree_flatten(out)
+
+    def pull(gs: list[Any]) -> list[Any]:
+        # Integers stay, so that a Saved of cotangents still knows its length.
+        pairs = zip(gs, results, strict=True)
+        filled = [materialize(g, x) if is_inexact(x) else x for g, x in pairs]
+        return pullback(definition.unflatten(filled))
+
+    return definition.unflatten(tape.record(results, tree_leaves(inputs), pull))
+
+
+def recorded_loop(loop: Loop, carry: tuple, tape: Tape, run: Callable) -> tuple:
+    """A loop on recorded values; `run(loop, carry)` runs the one it is turned into."""
+    seen = [x for f in (loop.fn, loop.test) if f for x in captured_leaves(f, is_recorded)]
+    arrays = [x for x in ([] if loop.items is None else loop.items.arrays()) if tape.owns(x)]
+    captures = Captures([x for x in (*seen, *arrays) if tape.owns(x)])
+    inputs = (carry, captures.values)
+    start, inner = tree_map(tape.primal, inputs)
+    turned = _Iteration(loop, captures, [type(x) is Saved for x in carry])
+
+    def body(*state: Any) -> tuple:
+        *values, i, passed = state
+        plain = turned.plain(values)
+        new, records = turned.run(i, plain, inner)
+        pairs = zip(turned.saved(values), records, strict=True)
+        longer = [saved.pushed(record) for saved, record in pairs]
+        return *turned.merged(new, longer), i + 1, passed.pushed(i, plain)
+
+    def test(*state: Any) -> Any:
+        assert loop.test is not None
+        return captures.replaced(loop.test, inner)(*state[:-2])
+
+    items = turned.items(inner)
+    if items is None:
+        forward = Loop(body, test=test, until=loop.until)
+    else:
+        forward = Loop(lambda item, *state: body(*state), items=items, until=loop.until)
+    with tape.paused():
+        *out, _, passed = run(forward, (*start, 0, Saved()))
+
+    def pullback(out_bar: Any) -> list[Any]:
+        from overt.runtime.control import for_loop
+        from overt.runtime.loop_items import loop_zip
+
+        def back(item: Any, bars: Any, inner_bars: Any) -> tuple:
+            (i, values), *record_bars = item
+            result, pull = vjp_call(lambda v, given: turned.run(i, v, given), values, inner)
+            values_bar, more = pull(_only_floats((bars, record_bars), result))
+            return _only_floats(values_bar, values), add(inner_bars, more)
+
+        first = _only_floats(turned.plain(out_bar), turned.plain(out)), zeros_like_tree(inner)
+        record_bars = [saved.reversed() for saved in turned.saved(out_bar)]
+        bars, inner_bars = for_loop(loop_zip(passed.reversed(), *record_bars), back, first)
+        unchanged = [tree_map(lambda _: None, saved) for saved in turned.saved(start)]
+        return [*_leaves(turned.merged(bars, unchanged), start), *_leaves(inner_bars, inner)]
+
+    return _noted(tape, inputs, tuple(out), pullback)
+
+
+class _Iteration:
+    """One iteration as a function of values and captures, which returns what it pushes."""
+
+    def __init__(self, loop: Loop, captures: Captures, is_saved: list[bool]):
+        self.loop, self.captures, self.is_saved = loop, captures, is_saved
+
+    def plain(self, carry: Sequence[Any]) -> tuple:
+        """The carried values other than `Saved`."""
+        return tuple(x for x, kept in zip(carry, self.is_saved, strict=True) if not kept)
+
+    def saved(self, carry: Sequence[Any]) -> list[Any]:
+        """The `Saved` among the carried values."""
+        return [x for x, kept in zip(carry, self.is_saved, strict=True) if kept]
+
+    def merged(self, plain: Sequence[Any], saved: Sequence[Any]) -> tuple:
+        """All carried values in their places."""
+        values, kept = iter(plain), iter(saved)
+        return tuple(next(kept) if is_saved else next(values) for is_saved in self.is_saved)
+
+    def items(self, given: Sequence[Any]) -> Items | None:
+        """What the loop iterates over, with captured arrays replaced."""
+        items = self.loop.items
+        return None if items is None else items.replaced(self.captures.given(given))
+
+    def run(self, i: Any, plain: tuple, given: Sequence[Any]) -> tuple[tuple, list[Any]]:
+        """The next values, and the record that each `Saved` gets."""
+        items = self.items(given)
+        same = Loop(self.captures.replaced(self.loop.fn, given), items=items)
+        fresh = [Saved() for kept in self.is_saved if kept]
+        out = same.body(None if items is None else items.item(i), self.merged(plain, fresh))
+        if any(saved.length != 1 for saved in self.saved(out)):
+            raise NotImplementedError("a staged loop must add one record an iteration to its Saved")
+        return self.plain(out), [saved.store[0] for saved in self.saved(out)]
+
+
+def _only_floats(bars: Any, values: Any) -> Any:
+    """Cotangents with None for what has no derivative and zeros for what has none yet."""
+    leaves, definition = tree_flatten(values)
+    return definition.unflatten(
+        materialize(bar if is_inexact(x) else None, x)
+        for bar, x in zip(definition.flatten_up_to(bars), leaves, strict=True)
+    )
