@@ -32,6 +32,9 @@ from overt.runtime.numpy.repeating import *  # noqa: F403
 from overt.runtime.numpy.convolution import *  # noqa: F403
 from overt.runtime.numpy.products import *  # noqa: F403
 from overt.runtime.numpy.einsum import *  # noqa: F403
+from overt.runtime.numpy.repeating import *  # noqa: F403
+from overt.runtime.numpy.convolution import *  # noqa: F403
+from overt.runtime.numpy.sets import *  # noqa: F403
 from overt.runtime.numpy.cumulative import *  # noqa: F403
 from overt.runtime.numpy.cumulative import cummax, cummin  # noqa: F401
 from overt.runtime.numpy.sequences import *  # noqa: F403
@@ -40,13 +43,16 @@ from overt.runtime.numpy.statistics import *  # noqa: F403
 from overt.runtime.numpy.polynomial import *  # noqa: F403
 from overt.runtime.numpy.histograms import *  # noqa: F403
 from overt.runtime.numpy.functional import *  # noqa: F403
+from overt.runtime.numpy.windows import *  # noqa: F403
 from overt.runtime.numpy.text_and_files import *  # noqa: F403
 from overt.runtime.numpy.packing import *  # noqa: F403
 
 # What a user of `overt.numpy` sees; the other modules serve rules and other functions.
 _PUBLIC = """constants scalar_types creation arithmetic elementwise trigonometry rounding logic
 selection reductions moments shaping joining selecting diagonals sorting sets repeating convolution
-products einsum cumulative sequences calculus statistics polynomial histograms functional text_and_files packing""".split()
+products einsum repeating
+convolution sets cumulative sequences calculus statistics polynomial histograms functional windows text_and_files
+packing""".split()
 __all__: list[str] = []
 for _name in _PUBLIC:
     __all__ += sys.modules[f"{__name__}.{_name}"].__all__
