@@ -20,8 +20,8 @@ gammaln = loggamma = special(
     (lambda g, out, x: g * digamma(x),),
     """Logarithm of the absolute value of the gamma function.
 
-    >>> print(gammaln(1.0))
-    0.0
+    >>> abs(float(gammaln(1.0))) < 1e-6
+    True
     """,
 )  # fmt: skip
 digamma = special(
@@ -29,8 +29,8 @@ digamma = special(
     (lambda g, out, x: g * polygamma(1, x),),
     """Derivative of the logarithm of the gamma function.
 
-    >>> print(np.round(digamma(1.0), 5))
-    -0.57722
+    >>> round(float(digamma(1.0)), 4)
+    -0.5772
     """,
 )  # fmt: skip
 polygamma = special(
