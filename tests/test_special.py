@@ -1,0 +1,82 @@
+"""Special functions against SciPy, their derivatives against differences."""
+
+from __future__ import annotations
+
+import numpy
+import pytest
+from numeric import assert_same, check_batch, check_derivatives
+
+import overt.numpy as np
+from overt.scipy import special
+
+theirs = pytest.importorskip("scipy.special")
+rng = numpy.random.default_rng(3)
+A, B = rng.uniform(0.1, 20.0, 200), rng.uniform(0.1, 20.0, 200)
+X, P = rng.uniform(-20.0, 20.0, 200), rng.uniform(0.01, 0.99, 200)
+ORDERS = rng.integers(1, 5, 200)
+
+ARGUMENTS = {
+    "erf": (X,), "erfc": (X,), "erfinv": (P,), "ndtr": (X / 4,), "ndtri": (P,), "log_ndtr": (X * 3,),
+    "gammaln": (A,), "digamma": (A,), "polygamma": (ORDERS, B), "zeta": (A + 1.1, B),
+    "gammasgn": (X,), "gamma": (X / 4,), "betaln": (A, B), "beta": (A, B), "factorial": (A,),
+    "comb": (A + 20, B), "poch": (A, B), "gammainc": (A, A * B / 10), "gammaincc": (A, A * B / 10),
+    "betainc": (A, B, P), "i0": (X,), "i0e": (X,), "i1": (X,), "i1e": (X,), "expit": (X,),
+    "logit": (P,), "xlogy": (A, B), "xlog1py": (A, B), "entr": (A,), "rel_entr": (A, B),
+    "kl_div": (A, B), "boxcox": (A, B / 5), "boxcox1p": (A, B / 5),
+}  # fmt: skip
+HELD = {"polygamma": 1, "gammainc": 1, "gammaincc": 1, "betainc": 2, "zeta": 1}  # arguments held
+FLAT = {"gammasgn"}
+
+
+@pytest.fixture(autouse=True)
+def wide(x64):
+    """All tests of this file compute in 64 bits."""
+
+
+@pytest.mark.parametrize("name", ARGUMENTS)
+def test_values(name):
+    args = ARGUMENTS[name]
+    assert_same(getattr(special, name)(*args), getattr(theirs, name)(*args), 1e-10, name)
+
+
+@pytest.mark.parametrize("name", [n for n in ARGUMENTS if n not in FLAT])
+def test_derivatives(name):
+    args = [x[:4] / (3 if x is X else 1) for x in ARGUMENTS[name]]
+    held = HELD.get(name, 0)
+    f = lambda *xs: getattr(special, name)(*held_arrays(args, held), *xs)
+    check_derivatives(f, *args[held:], rtol=1e-5)
+
+
+def held_arrays(args, held):
+    return [numpy.asarray(x) for x in args[:held]]
+
+
+def test_undefined_derivatives_are_refused():
+    with pytest.raises(NotImplementedError, match="gammainc"):
+        check_derivatives(special.gammainc, A[:2], B[:2])
+
+
+def test_sums_of_exponentials():
+    x = rng.normal(size=(3, 4)) * 300
+    b = numpy.array([1.0, 0.0, 2.0, 1.0])
+    for options in ({}, {"axis": 1}, {"axis": 0, "keepdims": True}, {"axis": 1, "b": b}):
+        assert_same(special.logsumexp(x, **options), theirs.logsumexp(x, **options))
+    assert_same(
+        special.logsumexp(x, 1, b=-b, return_sign=True),
+        list(theirs.logsumexp(x, 1, b=-b, return_sign=True)),
+    )
+    assert float(special.logsumexp(numpy.full(3, -numpy.inf))) == -numpy.inf
+    x = x / 300
+    check_derivatives(lambda x: special.logsumexp(x, 1), x, order=2)
+    check_batch(lambda x: special.logsumexp(x, 0), x)
+    for name in ("softmax", "log_softmax"):
+        f = getattr(special, name)
+        assert_same(f(x, axis=0), getattr(theirs, name)(x, axis=0))
+        check_derivatives(lambda x: f(x, axis=0), x, order=2)
+
+
+def test_entropy_at_zero():
+    assert float(special.xlogy(0.0, 0.0)) == 0.0 and float(special.entr(0.0)) == 0.0
+    assert_same(special.bernoulli(4), theirs.bernoulli(4))
+    assert_same(special.multigammaln(5.0, 3), theirs.multigammaln(5.0, 3))
+    assert_same(np.i0(X), theirs.i0(X), 1e-10)
