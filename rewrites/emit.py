@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import ast
 import copy
+import sys
+from pathlib import PurePath
 
 from overt.rewrites import core
 from overt.rewrites.core import Assign, Define, Do, For, Function, If, Note, While, With
@@ -126,6 +128,8 @@ class Emitter:
     def emit(self) -> list[str]:
         f = self.function
         self.above(f.origin)
+        for decorator in f.decorators:
+            self.line(f"@{self.printer.text(decorator)}")
         self.line(f"def {f.name}({self.params()}):", f.origin.comment)
         self.depth += 1
         if f.doc:
@@ -389,13 +393,31 @@ def module_text(source: core.Source, header: str = "", origins: Origins | None =
         table: Origins = []
         parts.append(function_text(f, imports, table))
         tables.append(table)
-    lines = sorted(source.imports)
-    if imports:
-        lines.append(f"from overt.runtime import {', '.join(sorted(imports, key=str.lower))}")
-    head = (f'"""{header}"""\n\n' if header else "") + "".join(f"{line}\n" for line in lines)
-    head += "\n\n" if head else ""
+    block = import_block(source, imports)
+    head = f'"""{header}"""\n\n' if header else ""
+    head += f"{block}\n\n" if block else "\n" if header else ""
     if origins is not None:
         origins += [core.NOWHERE] * head.count("\n")
         for i, table in enumerate(tables):
             origins += [core.NOWHERE] * (2 if i else 0) + table
     return head + "\n\n".join(parts)
+
+
+def import_block(source: core.Source, names: set[str]) -> str:
+    """The import statements of a module: standard library, installed packages, the user's module."""
+    lines = set(source.imports)
+    if "np" in names:
+        lines = {line for line in lines if not line.endswith(" as np")} | {"import overt.numpy as np"}
+    runtime = sorted(names - {"np"}, key=str.lower)
+    if runtime:
+        line = f"from overt.runtime import {', '.join(runtime)}"
+        if len(line) > WIDTH:
+            line = "from overt.runtime import (\n" + "".join(f"    {n},\n" for n in runtime) + ")"
+        lines.add(line)
+    own = PurePath(source.file).stem
+    groups: list[list[str]] = [[], [], []]
+    for line in sorted(lines, key=lambda line: (line.startswith("from"), line)):
+        top = line.split()[1].partition(".")[0]
+        place = 0 if top in sys.stdlib_module_names else 2 if top == own else 1
+        groups[place].append(line)
+    return "\n\n".join("\n".join(group) for group in groups if group) + ("\n" if lines else "")

@@ -80,7 +80,14 @@ class Jit(Transformed):
         call = Call(self, args, kwargs)
         with noted():
             staged, arrays = self.program(call)
-            return staged.run(call.leaves, call.objects, arrays)
+            try:
+                return staged.run(call.leaves, call.objects, arrays)
+            except FloatingPointError as found:
+                error = found
+            # Statement by statement, the error comes from the line that makes the NaN.
+            with config.disable_jit():
+                self.function()(*args, **kwargs)
+            raise error
 
     def function(self) -> Callable[..., Any]:
         """What is staged: the wrapped function with its control flow lifted."""
@@ -115,7 +122,7 @@ class Jit(Transformed):
     def staged(self, call: Call) -> Staged:
         staged = Staged(call.run, call.avals, call.objects, transformed.name_of(self).split(".")[-1])
         if self.donated:
-            staged.program.donated = call.donated_inputs()
+            staged.program.donated = usable(staged, call.donated_inputs())
         staged.program.options = self.compiler_options
         return staged
 
@@ -292,6 +299,27 @@ class Call:
             if i < count:
                 return f"argument {name!r}"
         return f"argument {i}"
+
+
+def usable(staged: Staged, donated: tuple[int, ...]) -> tuple[int, ...]:
+    """The donated inputs whose memory a result can take; a warning names the others."""
+    room = [(a.shape, a.dtype) for a in staged.program.out]
+    taken, useless = [], []
+    for i in donated:
+        aval = staged.program.avals[i]
+        kind = (aval.shape, aval.dtype)
+        if kind in room:
+            room.remove(kind)
+            taken.append(i)
+        else:
+            useless.append(str(aval))
+    if useless:
+        warnings.warn(
+            f"Some donated buffers were not usable: {', '.join(useless)}. No result has the same "
+            "shape and dtype, so the caller keeps them.",
+            stacklevel=6,
+        )
+    return tuple(taken)
 
 
 def spec(x: Any) -> Any:

@@ -10,6 +10,7 @@ import functools
 import inspect
 import io
 import linecache
+import re
 import tokenize
 import types
 from collections.abc import Callable, Mapping
@@ -74,7 +75,17 @@ def keep_number_texts(tree: ast.AST, lines: tuple[str, ...]) -> None:
         if isinstance(node, ast.Constant) and isinstance(node.value, float | complex):
             line = lines[node.lineno - 1]
             if node.lineno == node.end_lineno and line.isascii():
-                node.text = line[node.col_offset : node.end_col_offset]  # type: ignore[attr-defined]
+                node.text = tidy(line[node.col_offset : node.end_col_offset])  # type: ignore[attr-defined]
+
+
+def tidy(number: str) -> str:
+    """A number as a formatter writes it.
+
+    >>> tidy("3."), tidy(".5"), tidy("1E-6"), tidy("2.j")
+    ('3.0', '0.5', '1e-6', '2.0j')
+    """
+    number = re.sub(r"^\.", "0.", number.lower())
+    return re.sub(r"\.(?=e|j|$)", ".0", number)
 
 
 @dataclass(frozen=True)

@@ -166,7 +166,10 @@ def _function_source(fn: types.FunctionType) -> Any:
     found = _sources.get(fn)
     loaded = load.load(fn)
     if found is None or found[0] is not loaded.node:
-        source = core.Source((load.core_of(loaded),), loaded.namespace, file=loaded.file.name)
+        function = load.core_of(loaded)
+        source = core.Source(
+            (function,), loaded.namespace, file=loaded.file.name, load=_core_or_none
+        )
         found = _sources[fn] = (loaded.node, source)
     return found[1]
 
@@ -227,6 +230,11 @@ def lift(source: Any) -> Any:
     return passes.lift(source, _source_or_none)
 
 
+def _core_or_none(fn: types.FunctionType) -> Any:
+    source = _source_or_none(fn)
+    return source.main if source is not None else None
+
+
 def _source_or_none(fn: types.FunctionType) -> Any:
     """The Source of a function that rewritten code calls; None where it has none."""
     from overt.rewrites.refusal import Refusal
@@ -285,14 +293,13 @@ def generated(fn: Any) -> str:
     Traceback (most recent call last):
     TypeError: overt.source needs a function made by grad, jit, vmap, ...; got <built-in function len>
     """
+    from overt.transformer.modules import standalone
+
     if isinstance(fn, types.MethodType) and isinstance(fn.__func__, Transformed):
         fn = fn.__func__
-    if isinstance(fn, types.FunctionType) and "__overt__" not in fn.__dict__:
-        return rewrite.printed(source_of(fn)).text
     if isinstance(fn, types.FunctionType):
-        return fn.__dict__["__overt__"].text
+        made = fn.__dict__.get("__overt__")
+        return made.text if made is not None else standalone(source_of(fn))
     if not isinstance(fn, Transformed):
-        raise TypeError(
-            f"overt.source needs a function made by grad, jit, vmap, ...; got {fn!r}"
-        )
-    return rewrite.printed(fn.printed_source()).text
+        raise TypeError(f"overt.source needs a function made by grad, jit, vmap, ...; got {fn!r}")
+    return standalone(fn.printed_source())

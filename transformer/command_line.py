@@ -1,0 +1,309 @@
+"""The command line: `overt grad model.py:loss -o loss_grad.py`, and looking at what Overt does.
+
+    overt grad|value_and_grad|jvp|vjp|vmap|jit FILE.py:FUNCTION   generated code, also vmap+grad
+    overt show FILE.py:FUNCTION      the function as the passes see it
+    overt diff grad FILE.py:FUNCTION the original beside the generated code
+    overt hlo FILE.py:FUNCTION --args 'f32[8,3]' i32      the staged program
+    overt check FILE.py              what cannot be rewritten, and why
+"""
+
+from __future__ import annotations
+
+import argparse
+import ast
+import importlib.util
+import re
+import shutil
+import sys
+from pathlib import Path
+from typing import Any
+
+from overt import __version__
+from overt.rewrites.refusal import Refusal
+
+TRANSFORMATIONS = ("grad", "value_and_grad", "jvp", "vjp", "vmap", "jit")
+TITLES = {
+    "grad": "Gradient", "value_and_grad": "Value and gradient", "jvp": "Derivative along tangents",
+    "vjp": "Pullback", "vmap": "Batched form", "jit": "Lifted form",
+}  # fmt: skip
+
+
+class Mistake(Exception):
+    """Something the user can put right; shown without a traceback."""
+
+
+def main(arguments: list[str] | None = None) -> int:
+    """Run a command; the exit status."""
+    given = sys.argv[1:] if arguments is None else arguments
+    try:
+        return run(given)
+    except Mistake as mistake:
+        print(f"overt: {mistake}", file=sys.stderr)
+        return 2
+    except Refusal as refusal:
+        print(f"overt: {refusal}", file=sys.stderr)
+        return 1
+
+
+def run(arguments: list[str]) -> int:
+    options = parser().parse_args(arguments)
+    if options.command == "check":
+        return check(options.target[0])
+    steps = options.command.split("+")
+    if options.command == "diff":
+        if len(options.target) != 2:
+            raise Mistake("diff needs a transformation and a function: overt diff grad FILE.py:f")
+        steps = ["diff", *options.target[0].split("+")]
+    elif len(options.target) != 1:
+        raise Mistake(f"expected one FILE.py:FUNCTION, got {' '.join(options.target)}")
+    head = steps[0] if steps[0] in ("show", "diff", "hlo") else ""
+    unknown = [s for s in steps[1 if head else 0 :] if s not in TRANSFORMATIONS]
+    if unknown:
+        raise Mistake(
+            f"unknown command {unknown[0]!r}; known: {', '.join(TRANSFORMATIONS)}, show, diff, hlo, "
+            "check, and compositions such as vmap+grad"
+        )
+    function, path = find(options.target[-1])
+    if head == "hlo":
+        write(hlo(function, steps[1:], options), options.output)
+        return 0
+    source = transform(function, steps[1 if head else 0 :], options)
+    if head == "diff":
+        write(side_by_side(function, source), options.output)
+        return 0
+    from overt.transformer.modules import standalone
+
+    write(standalone(source, title(steps, options, path)), options.output)
+    return 0
+
+
+def parser() -> argparse.ArgumentParser:
+    made = argparse.ArgumentParser(
+        prog="overt", description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    made.add_argument("command", help="a transformation, several joined by +, or a command")
+    made.add_argument("target", nargs="+", metavar="FILE.py:FUNCTION")
+    made.add_argument("--argnums", default="0", help="arguments to differentiate, such as 0,1")
+    made.add_argument("--in-axes", default="0", help="batched axes, such as 0,None")
+    made.add_argument("--has-aux", action="store_true", help="the function returns (value, aux)")
+    made.add_argument("--args", nargs="*", default=[], help="for hlo: f32[8,3], i32[], or literals")
+    made.add_argument("-o", "--output", help="write to this file instead of the terminal")
+    made.add_argument("--version", action="version", version=f"overt {__version__}")
+    return made
+
+
+def write(text: str, output: str | None) -> None:
+    if output is None:
+        sys.stdout.write(text if text.endswith("\n") else text + "\n")
+        return
+    try:
+        Path(output).write_text(text, "utf-8")
+    except OSError as error:
+        raise Mistake(f"{output} cannot be written: {error.strerror}") from None
+
+
+# --- the user's function
+
+
+def find(target: str) -> tuple[Any, str]:
+    """The function that FILE.py:FUNCTION names, and its file."""
+    path, colon, name = target.rpartition(":")
+    if not colon or not name:
+        raise Mistake(f"expected FILE.py:FUNCTION, got {target!r}")
+    module = load_module(path)
+    found: Any = module
+    for part in name.split("."):
+        try:
+            found = getattr(found, part)
+        except AttributeError:
+            raise Mistake(f"there is no function {name!r} in {path}") from None
+    if not callable(found):
+        raise Mistake(f"{name!r} in {path} is not a function but a {type(found).__name__}")
+    return found, path
+
+
+def load_module(path: str) -> Any:
+    """Import a file by its path."""
+    file = Path(path)
+    if not file.is_file():
+        raise Mistake(f"there is no file {path!r}")
+    folder = str(file.resolve().parent)
+    if folder not in sys.path:
+        sys.path.insert(0, folder)
+    spec = importlib.util.spec_from_file_location(file.stem, file)
+    if spec is None or spec.loader is None:
+        raise Mistake(f"{path} is not a Python file")
+    module = importlib.util.module_from_spec(spec)
+    sys.modules[file.stem] = module
+    try:
+        spec.loader.exec_module(module)
+    except SyntaxError as error:
+        raise Mistake(f"{path}:{error.lineno}: {error.msg}") from None
+    except Exception as error:
+        raise Mistake(f"{path} cannot be imported: {type(error).__name__}: {error}") from None
+    return module
+
+
+# --- what is asked for
+
+
+def numbers(text: str, what: str) -> Any:
+    """`0`, `0,1` or `0,None` as an int or a tuple."""
+    try:
+        found = ast.literal_eval(f"({text})")
+    except (ValueError, SyntaxError):
+        raise Mistake(f"{what} must be numbers such as 0 or 0,1, got {text!r}") from None
+    parts = found if isinstance(found, tuple) else (found,)
+    if not all(isinstance(p, int) or p is None for p in parts):
+        raise Mistake(f"{what} must be numbers such as 0 or 0,1, got {text!r}")
+    return found
+
+
+def applied(function: Any, steps: list[str], options: argparse.Namespace) -> Any:
+    """The function with transformations applied, the last one first."""
+    import overt
+
+    argnums = numbers(options.argnums, "--argnums")
+    axes = numbers(options.in_axes, "--in-axes")
+    for step in reversed(steps):
+        if step in ("grad", "value_and_grad"):
+            function = getattr(overt, step)(function, argnums=argnums, has_aux=options.has_aux)
+        elif step == "vmap":
+            function = overt.vmap(function, in_axes=axes)
+        elif step == "jit":
+            function = overt.jit(function)
+        else:
+            raise Mistake(f"{step} can only come first in a composition")
+    return function
+
+
+def transform(function: Any, steps: list[str], options: argparse.Namespace) -> Any:
+    """The source that the transformations make of a function."""
+    from overt.transformer import transformed
+
+    if not steps:
+        return transformed.source_of(function)
+    first, rest = steps[0], steps[1:]
+    if first not in ("jvp", "vjp"):
+        made = applied(function, steps, options)
+        return made.printed_source()
+    inner = transformed.source_of(applied(function, rest, options))
+    if first == "jvp":
+        from overt.rewrites.forward import jvp
+
+        return jvp(inner)
+    from overt.rewrites.reverse import pullback_pair
+
+    return pullback_pair(inner)
+
+
+def title(steps: list[str], options: argparse.Namespace, path: str) -> str:
+    """What a generated module says of itself."""
+    target = options.target[-1]
+    name = target.rpartition(":")[2]
+    kinds = [TITLES.get(s, "") for s in steps if s in TITLES]
+    what = " of the ".join(k if i == 0 else k.lower() for i, k in enumerate(kinds)) or "Core form"
+    extra = ""
+    if options.argnums != "0":
+        extra += f" --argnums {options.argnums}"
+    if options.in_axes != "0":
+        extra += f" --in-axes {options.in_axes}"
+    if options.has_aux:
+        extra += " --has-aux"
+    return (
+        f"{what} of `{name}` in {Path(path).name}.\n\n"
+        f"Generated by Overt {__version__}: overt {options.command} {Path(path).name}:{name}{extra}\n"
+    )
+
+
+def side_by_side(function: Any, source: Any) -> str:
+    """The user's lines beside the generated ones."""
+    from overt.rewrites.emit import module_text
+    from overt.transformer.diff import beside
+    from overt.transformer.load import load
+    from overt.transformer.transformed import target_of
+
+    origins: list[Any] = []
+    text = module_text(source, "", origins)
+    base = target_of(function).function
+    if base is None:
+        raise Mistake("only a Python function can be shown beside its generated code")
+    loaded = load(base)
+    last = loaded.node.end_lineno or loaded.node.lineno
+    lines = {n: loaded.file.lines[n - 1] for n in range(loaded.node.lineno, last + 1)}
+    width = shutil.get_terminal_size((160, 40)).columns
+    generated = text.splitlines()
+    start = next((i for i, t in enumerate(generated) if t.startswith("def ")), 0)
+    return beside(lines, generated[start:], origins[start:], width)
+
+
+ARRAY = re.compile(r"^(bf16|pred|bool|[fiuc]\d+|float\d+|int\d+|uint\d+|complex\d+)(?:\[([\d, ]*)\])?$")
+SHORT = {"f": "float", "i": "int", "u": "uint", "c": "complex"}
+
+
+def parse_argument(text: str) -> Any:
+    """`f32[8,3]` as a shape and dtype; anything else as a Python literal.
+
+    >>> parse_argument("f32[8,3]")
+    ShapeDtypeStruct(shape=(8, 3), dtype=float32)
+    """
+    from overt.transformer.stages import ShapeDtypeStruct
+
+    found = ARRAY.match(text.strip())
+    if found is None:
+        try:
+            return ast.literal_eval(text)
+        except (ValueError, SyntaxError):
+            raise Mistake(f"an argument is written like f32[8,3], i32 or 2.5; got {text!r}") from None
+    dtype, dims = found.groups()
+    if dtype == "bf16":
+        import ml_dtypes
+
+        kind: Any = ml_dtypes.bfloat16
+    elif dtype in ("pred", "bool"):
+        kind = bool
+    else:
+        letter, digits = re.fullmatch(r"([a-z]+)(\d+)", dtype).groups()  # type: ignore[union-attr]
+        kind = SHORT.get(letter, letter) + digits
+    shape = tuple(int(d) for d in (dims or "").split(",") if d.strip())
+    try:
+        return ShapeDtypeStruct(shape, kind)
+    except TypeError:
+        raise Mistake(f"there is no dtype {dtype!r}") from None
+
+
+def hlo(function: Any, steps: list[str], options: argparse.Namespace) -> str:
+    """The StableHLO program for arguments of the given kinds."""
+    import overt
+
+    arguments = [parse_argument(text) for text in options.args]
+    try:
+        return overt.jit(applied(function, steps, options)).lower(*arguments).as_text()
+    except Refusal:
+        raise
+    except (TypeError, ValueError, NotImplementedError) as error:
+        notes = "\n".join(getattr(error, "__notes__", ()))
+        raise Mistake(f"the program cannot be staged: {error}\n{notes}".rstrip()) from None
+
+
+def check(path: str) -> int:
+    """Report on every function of a file; 1 if one cannot be rewritten."""
+    from overt.transformer.check import check_file
+
+    if not Path(path).is_file():
+        raise Mistake(f"there is no file {path!r}")
+    try:
+        findings = check_file(path)
+    except SyntaxError as error:
+        raise Mistake(f"{path}:{error.lineno}: {error.msg}") from None
+    for line, name, refusal in findings:
+        print(f"{path}:{line}: {name}: {'ok' if refusal is None else 'refused'}")
+        if refusal is not None:
+            print("    " + str(refusal).replace("\n", "\n    "))
+    refused = sum(f.refusal is not None for f in findings)
+    print(f"{len(findings) - refused} of {len(findings)} functions can be rewritten")
+    return 1 if refused else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
