@@ -20,7 +20,7 @@ from overt.runtime.parts import NUMBERS, is_array, parts_of
 from overt.runtime.record import Recorded
 from overt.runtime.retype import retype
 from overt.runtime.treedef import keystr
-from overt.runtime.undefined import Undefined, name_of
+from overt.runtime.undefined import Undefined, UndefinedValue, name_of
 
 __all__ = ["Known", "Spec", "Unlike", "join", "spec_of"]
 
@@ -95,7 +95,7 @@ class Unset(Spec):
         self.name = name
 
     def compose(self, arrays: Iterator[Any]) -> Any:
-        return Undefined(self.name)
+        return UndefinedValue(self.name)
 
     def __str__(self) -> str:
         return "an unset variable"
@@ -116,7 +116,7 @@ class Value(Spec):
         return next(arrays)
 
     def decompose(self, x: Any) -> list[Any]:
-        return [zeros(self.aval) if type(x) is Undefined else cast(x, self.aval)]
+        return [zeros(self.aval) if type(x) is UndefinedValue else cast(x, self.aval)]
 
     def spread(self, lanes: int, axis: int = 0) -> Spec:
         shape = self.aval.shape
@@ -143,7 +143,7 @@ class Laned(Spec):
     def decompose(self, x: Any) -> list[Any]:
         if type(x) is Lanes and x.level == self.level:
             return self.inner.decompose(x.value)
-        return self.inner.decompose(x if type(x) is Undefined else spread(x, self.lanes))
+        return self.inner.decompose(x if type(x) is UndefinedValue else spread(x, self.lanes))
 
     def spread(self, lanes: int, axis: int = 0) -> Spec:
         return Laned(self.inner.spread(lanes, axis + 1), self.lanes, self.level)
@@ -170,7 +170,7 @@ class Dualed(Spec):
     def decompose(self, x: Any) -> list[Any]:
         if type(x) is Dual and x.level == self.level:
             return self.primal.decompose(x.primal) + self.tangent.decompose(x.tangent)
-        return self.primal.decompose(x) + self.tangent.decompose(Undefined("tangent"))
+        return self.primal.decompose(x) + self.tangent.decompose(Undefined)
 
     def spread(self, lanes: int, axis: int = 0) -> Spec:
         return Dualed(self.primal.spread(lanes, axis), self.tangent.spread(lanes, axis), self.level)
@@ -194,7 +194,7 @@ class Node(Spec):
         return self.rebuild([child.compose(arrays) for child in self.children])
 
     def decompose(self, x: Any) -> list[Any]:
-        if type(x) is Undefined:
+        if type(x) is UndefinedValue:
             values = [x] * len(self.children)
         else:
             parts = parts_of(x)
@@ -221,7 +221,7 @@ def spec_of(x: Any, numbers: bool = False, leaves: bool = False) -> Spec:
     """
     if type(x) in NUMBERS:
         return Value(aval_of(x)) if numbers else Known(x)
-    if type(x) is Undefined:
+    if type(x) is UndefinedValue:
         return Unset(name_of(x))
     if not leaves and type(x) is Lanes:
         return Laned(spec_of(x.value, True), x.lanes, x.level)

@@ -15,7 +15,7 @@ from overt.runtime.carried import Known, Node, Spec, Unset, cast, join, spec_of,
 from overt.runtime.lanes import Lanes
 from overt.runtime.parts import parts_of
 from overt.runtime.saved import Buffers, Saved
-from overt.runtime.undefined import Undefined
+from overt.runtime.undefined import UndefinedValue
 
 __all__ = ["active_lanes", "all_lanes", "any_lane", "choose", "on_lanes"]
 
@@ -64,9 +64,9 @@ def choose(mask: Any, a: Any, b: Any, path: tuple[Any, ...] = ()) -> Any:
     """
     if a is b:
         return a
-    if type(a) is Saved and type(b) is Undefined:
+    if type(a) is Saved and type(b) is UndefinedValue:
         return _only(mask, a)
-    if type(b) is Saved and type(a) is Undefined:
+    if type(b) is Saved and type(a) is UndefinedValue:
         return _only(~mask, b)
     if type(a) is Saved and type(b) is Saved:
         return _choose_saved(mask, a, b, path)
@@ -91,10 +91,10 @@ def _choose_leaf(mask: Any, a: Any, b: Any, spec: Spec) -> Any:
     if isinstance(spec, Unset):
         return a
     if isinstance(spec, Node):  # one side is not set
-        set_side = parts_of(b if type(a) is Undefined else a)
+        set_side = parts_of(b if type(a) is UndefinedValue else a)
         assert set_side is not None
         columns = [
-            [x] * len(set_side.values) if type(x) is Undefined else set_side.values for x in (a, b)
+            [x] * len(set_side.values) if type(x) is UndefinedValue else set_side.values for x in (a, b)
         ]
         values = [
             _choose_leaf(mask, x, y, child)
@@ -102,7 +102,7 @@ def _choose_leaf(mask: Any, a: Any, b: Any, spec: Spec) -> Any:
         ]
         return set_side.rebuild(values)
     (aval,) = spec.avals()
-    a, b = (zeros(aval) if type(x) is Undefined else x for x in (a, b))
+    a, b = (zeros(aval) if type(x) is UndefinedValue else x for x in (a, b))
     return cast(np.where(mask, a, b), aval)
 
 

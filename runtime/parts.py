@@ -11,7 +11,7 @@ import numpy
 
 from overt.backend.pytrees import GetAttrKey
 from overt.runtime.tree_registry import LENIENT
-from overt.runtime.undefined import Undefined
+from overt.runtime.undefined import UndefinedValue
 
 __all__ = ["NUMBERS", "Parts", "is_array", "parts_of"]
 
@@ -22,7 +22,9 @@ def is_array(x: Any) -> bool:
     """Whether a value is a number or an array of any kind."""
     if isinstance(x, (*NUMBERS, numpy.ndarray, numpy.generic)):
         return True
-    return type(x) is not Undefined and hasattr(x, "shape") and hasattr(x, "dtype")
+    if type(x) is UndefinedValue or not hasattr(x, "dtype"):
+        return False
+    return isinstance(getattr(x, "shape", None), tuple)
 
 
 class Parts(NamedTuple):
@@ -41,7 +43,7 @@ def parts_of(x: Any) -> Parts | None:
     [2, 1]
     """
     kind = type(x)
-    if x is None or kind in NUMBERS or kind is Undefined or kind is str or is_array(x):
+    if x is None or kind in NUMBERS or kind is UndefinedValue or kind is str or is_array(x):
         return None
     if kind is functools.partial:
         values = [x.args, x.keywords]

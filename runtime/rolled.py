@@ -282,7 +282,7 @@ class _RecordBuffers:
         self.template = spec_of(record, leaves=True)
         self.leaves = self.template.decompose(record)
         self.specs = [spec_of(x, numbers=True).spread(room) for x in self.leaves]
-        self.empty = [a for spec in self.specs for a in spec.decompose(Undefined("saved"))]
+        self.empty = [a for spec in self.specs for a in spec.decompose(Undefined)]
 
     def write(self, region: Graph) -> list[Any]:
         """Inside the body: the buffers with this iteration's record."""

@@ -32,11 +32,12 @@ class Buffers:
 
     @property
     def capacity(self) -> int:
-        return self.arrays[0].shape[0] if self.arrays else 0
+        return next((x.shape[0] for x in self.arrays if x is not None), 0)
 
     def record(self, i: Any) -> Any:
         """The record of iteration `i`."""
-        return self.template.compose_leaves([read_record(x, i, axis=0) for x in self.arrays])
+        leaves = [None if x is None else read_record(x, i, axis=0) for x in self.arrays]
+        return self.template.compose_leaves(leaves)
 
 
 class Saved:
@@ -138,6 +139,15 @@ class Saved:
     def flipped(self) -> Saved:
         """The same records in the opposite order."""
         return type(self)(self.store, self.length, not self.flip, self.first, self.count)
+
+    def rows_like(self, x: Any) -> Any:
+        """The cotangent of `x` from those of its rows, of which the last was saved first.
+
+        Rows that a loop, or a lane of it, did not reach get zero.
+        """
+        from overt.runtime.rows_of_saved import rows_like
+
+        return rows_like(self, x)
 
     def __iter__(self) -> Iterator[Any]:
         return iter(SavedView(self))
