@@ -8,8 +8,8 @@ from typing import Any
 import numpy
 
 import overt.runtime.numpy as np
-from overt.runtime.dual import jvp_call
 from overt.runtime.batching import vmap_call
+from overt.runtime.dual import jvp_call
 from overt.runtime.record import vjp_call
 
 

@@ -1,4 +1,4 @@
-"""Arrays from Python values, constant arrays, sequences, dtypes; polynomials, vectorize, histograms."""
+"""Arrays from Python values, constant arrays, dtypes; polynomials, vectorize, histograms."""
 
 from __future__ import annotations
 
@@ -117,8 +117,9 @@ def test_scalar_types():
     [
         ("zeros", ((2, 3),)), ("ones", (3,)), ("full", ((2,), 7)), ("full", (2, 1.5, "int32")),
         ("eye", (3,)), ("eye", (2, 4, 1)), ("identity", (3,)), ("tri", (3, 4, 1)),
-        ("arange", (5,)), ("arange", (1, 7, 2)), ("arange", (5, 0, -2)), ("arange", (0.0, 1.0, 0.3)),
-        ("arange", (3.0,)), ("linspace", (0, 1, 5)), ("linspace", (2.0, -1.0, 7)),
+        ("arange", (5,)), ("arange", (1, 7, 2)), ("arange", (5, 0, -2)),
+        ("arange", (0.0, 1.0, 0.3)), ("arange", (3.0,)),
+        ("linspace", (0, 1, 5)), ("linspace", (2.0, -1.0, 7)),
         ("linspace", (0, 10, 4, False)), ("logspace", (0, 2, 5)), ("geomspace", (1.0, 16.0, 5)),
         ("linspace", (0, 9, 4, True, False, "int32")), ("indices", ((2, 3),)), ("zeros", ((),)),
     ],

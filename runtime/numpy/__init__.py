@@ -1,10 +1,10 @@
 """NumPy's vocabulary over primitives; `overt.numpy` shows the public part of it, `__all__`."""
 
-import importlib
+import importlib  # noqa: I001  (the modules are imported in the order they need each other)
 import sys
 from typing import Any
 
-from overt.runtime.numpy.zeros import *  # noqa: F403, I001  (in the order they need each other)
+from overt.runtime.numpy.zeros import *  # noqa: F403
 from overt.runtime.numpy.movement import *  # noqa: F403
 from overt.runtime.numpy.array_function import *  # noqa: F403
 from overt.runtime.numpy.constants import *  # noqa: F403
@@ -48,11 +48,13 @@ from overt.runtime.numpy.text_and_files import *  # noqa: F403
 from overt.runtime.numpy.packing import *  # noqa: F403
 
 # What a user of `overt.numpy` sees; the other modules serve rules and other functions.
-_PUBLIC = """constants scalar_types creation arithmetic elementwise trigonometry rounding logic
-selection reductions moments shaping joining selecting diagonals sorting sets repeating convolution
-products einsum repeating
-convolution sets cumulative sequences calculus statistics polynomial histograms functional windows text_and_files
-packing""".split()
+_PUBLIC = [
+    "constants", "scalar_types", "creation", "arithmetic", "elementwise", "trigonometry",
+    "rounding", "logic", "selection", "reductions", "moments", "shaping", "joining", "selecting",
+    "diagonals", "sorting", "sets", "repeating", "convolution", "products", "einsum", "cumulative",
+    "sequences", "calculus", "statistics", "polynomial", "histograms", "functional", "windows",
+    "text_and_files", "packing",
+]  # fmt: skip
 __all__: list[str] = []
 for _name in _PUBLIC:
     __all__ += sys.modules[f"{__name__}.{_name}"].__all__

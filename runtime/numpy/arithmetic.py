@@ -34,7 +34,7 @@ add = Primitive(
 
 def _refuse_booleans(name: str) -> Any:
     def result(dtype: numpy.dtype) -> numpy.dtype:
-        if dtype == bool:
+        if dtypes.is_bool(dtype):
             raise TypeError(
                 f"{name} of booleans is not defined; use ^ or logical_xor, or convert with .astype"
             )
@@ -192,7 +192,7 @@ def _refuse_complex(name: str) -> Any:
     def result(dtype: numpy.dtype) -> numpy.dtype:
         if dtypes.is_complex(dtype):
             raise TypeError(f"{name} is not defined for complex numbers")
-        return numpy.dtype("int8") if dtype == bool else dtype
+        return numpy.dtype("int8") if dtypes.is_bool(dtype) else dtype
 
     return result
 
@@ -320,7 +320,7 @@ def _power_of_known_integer(x: Any, n: int) -> Any:
         raise ValueError(
             "integers to negative integer powers are not allowed: use float(x) or x.astype(float)"
         )
-    return integer_power(np.astype(x, dtypes.int_type()) if dtype == bool else x, n=n)
+    return integer_power(np.astype(x, dtypes.int_type()) if dtypes.is_bool(dtype) else x, n=n)
 
 
 power = pow = Power(

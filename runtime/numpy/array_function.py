@@ -12,7 +12,7 @@ __all__ = ["array_function"]
 
 
 class ArrayFunction(Composite):
-    """A composite whose array parameters also accept (nested) lists: each becomes one array first."""
+    """A composite whose array parameters may be (nested) lists: each becomes one array first."""
 
     def bind(self, args: tuple, kwargs: dict[str, Any]) -> dict[str, Any]:
         bound = super().bind(args, kwargs)

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from typing import Any
 
-import numpy
-
 import overt.runtime.numpy as np
 from overt.runtime import dtypes
 from overt.runtime.aval import Aval

@@ -112,11 +112,14 @@ class vectorize:  # noqa: N801
             filled = list(args)
             for i, x in zip(places, given, strict=False):
                 filled[i] = x
-            return self.pyfunc(*filled, **held, **dict(zip(named, given[len(places) :], strict=True)))
+            by_name = dict(zip(named, given[len(places) :], strict=True))
+            return self.pyfunc(*filled, **held, **by_name)
 
         cores = [()] * len(arrays) if self._sides is None else self._sides[0]
         if len(cores) != len(arrays):
-            raise TypeError(f"vectorize: {self.signature} takes {len(cores)} arrays, got {len(arrays)}")
+            raise TypeError(
+                f"vectorize: {self.signature} takes {len(cores)} arrays, got {len(arrays)}"
+            )
         sizes = _sizes(cores, arrays, self.signature)
         lead = [x.shape[: x.ndim - len(core)] for x, core in zip(arrays, cores, strict=True)]
         if self._sides is not None:
@@ -129,7 +132,7 @@ def _sizes(cores: Sequence, arrays: list, signature: Any) -> dict[str, int]:
     for core, x in zip(cores, arrays, strict=True):
         if x.ndim < len(core):
             raise ValueError(
-                f"vectorize: an argument of shape {x.shape} has fewer axes than {core} in {signature}"
+                f"vectorize: shape {x.shape} has fewer axes than {core} in {signature}"
             )
         for name, n in zip(core, x.shape[x.ndim - len(core) :], strict=True):
             if sizes.setdefault(name, int(name) if name.isdigit() else n) != n:
@@ -139,7 +142,9 @@ def _sizes(cores: Sequence, arrays: list, signature: Any) -> dict[str, int]:
     return sizes
 
 
-def _checked(call: Callable, outs: Sequence, sizes: dict[str, int], signature: str, *xs: Any) -> Any:
+def _checked(
+    call: Callable, outs: Sequence, sizes: dict[str, int], signature: str, *xs: Any
+) -> Any:
     """Results must have the shapes that the signature says."""
     result = call(*xs)
     found = list(result) if isinstance(result, (tuple, list)) else [result]
@@ -156,7 +161,7 @@ def _checked(call: Callable, outs: Sequence, sizes: dict[str, int], signature: s
 
 
 def _broadcast_mapped(call: Callable, arrays: list, lead: list[tuple[int, ...]]) -> Any:
-    """Map over the leading axes, from the last of them to the first; axes of length one are shared."""
+    """Map over the leading axes, the last of them innermost; axes of length one are shared."""
     shape = numpy.broadcast_shapes(*lead)
     squeezed, axes = [], []
     for x, own in zip(arrays, lead, strict=True):

@@ -68,7 +68,8 @@ def histogramdd(
     if density:
         counts = counts / np.sum(counts)
         for k, e in enumerate(edges):
-            counts = counts / np.reshape(np.diff(e), [-1 if i == k else 1 for i, _ in enumerate(edges)])
+            widths = np.reshape(np.diff(e), [-1 if i == k else 1 for i, _ in enumerate(edges)])
+            counts = counts / widths
     return counts, edges
 
 

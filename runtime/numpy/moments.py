@@ -64,7 +64,10 @@ def _floating(a: Any, dtype: Any = None) -> Any:
         None,
     ),
     jvp=lambda dots, out, a, where, *, axis, dtype, ddof, keepdims: (
-        2 * np.sum(np.real(deviation(a, axis, where) * dots[0]), axis, keepdims=keepdims, where=where)
+        2
+        * np.sum(
+            np.real(deviation(a, axis, where) * dots[0]), axis, keepdims=keepdims, where=where
+        )
         / (count(a, axis, keepdims, where) - ddof)
     ),
 )

@@ -190,7 +190,7 @@ def polyfit(
     [2. 1.]
     """
     if full or cov:
-        raise NotImplementedError("polyfit returns coefficients only: full and cov are not supported")
+        raise NotImplementedError("polyfit gives coefficients: full and cov are not supported")
     x, y = np.asarray(x), np.asarray(y)
     dtype = dtypes.to_inexact(np.result_type(x, y))
     columns = np.vander(np.astype(x, dtype), deg + 1)

@@ -38,7 +38,7 @@ def neutral_element(operation: str, dtype: numpy.dtype) -> Any:
         return 0
     if operation in ("multiply", "and"):
         return 1
-    if dtype == bool:
+    if dtypes.is_bool(dtype):
         return operation == "minimum"
     if dtypes.is_integer(dtype):
         limits = dtypes.iinfo(dtype)
@@ -203,7 +203,7 @@ def _others_in_last_axis(a: Any) -> Any:
 def _lower_position(largest: bool) -> Any:
     def lower(b: Any, x: Any, *, avals: Any, out: Any, axis: int) -> Any:
         """The first index at which the extremum, or a NaN, stands."""
-        if b.dtype(x) == bool:
+        if dtypes.is_bool(b.dtype(x)):
             x = b.convert(x, numpy.dtype("int32"))
         operation = "maximum" if largest else "minimum"
         shape, dtype = b.shape(x), b.dtype(x)

@@ -14,8 +14,9 @@ from overt.runtime.numpy.zeros import over
 from overt.runtime.primitive import Primitive, composite
 
 __all__ = [
-    "abs", "absolute", "angle", "around", "ceil", "conj", "conjugate", "copysign", "fabs", "fix", "floor", "frexp", "heaviside", "imag", "ldexp", "nan_to_num", "nextafter",
-    "real", "rint", "round", "sign", "signbit", "spacing", "trunc",
+    "abs", "absolute", "angle", "around", "ceil", "conj", "conjugate", "copysign", "fabs", "fix",
+    "floor", "frexp", "heaviside", "imag", "ldexp", "nan_to_num", "nextafter", "real", "rint",
+    "round", "sign", "signbit", "spacing", "trunc",
 ]  # fmt: skip
 
 

@@ -9,6 +9,8 @@ import numpy
 
 import overt.runtime.numpy as np
 from overt.runtime import dtypes
+from overt.runtime.array import Array as ndarray
+from overt.runtime.primitive import Primitive as ufunc
 from overt.runtime.primitive import Rule
 
 NAMES = [
@@ -86,18 +88,6 @@ for _name in ABSTRACT:
 dtype = numpy.dtype
 object_ = numpy.object_
 finfo, iinfo = dtypes.finfo, dtypes.iinfo
-
-
-def __getattr__(name: str) -> Any:
-    if name == "ndarray":
-        from overt.runtime.array import Array
-
-        return Array
-    if name == "ufunc":
-        from overt.runtime.primitive import Primitive
-
-        return Primitive
-    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
 
 
 def result_type(*args: Any) -> numpy.dtype:

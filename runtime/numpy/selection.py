@@ -76,7 +76,7 @@ def select(condlist: Sequence[Any], choicelist: Sequence[Any], default: Any = 0)
 def piecewise(
     x: Any, condlist: Any, funclist: Sequence[Callable | Any], *args: Any, **kw: Any
 ) -> Any:
-    """A function given in pieces: of each element, the function whose condition is the last to hold.
+    """A function given in pieces: each element goes to the last function whose condition holds.
 
     One function more than conditions applies where none holds (zero without it). Every function is
     evaluated on all of `x`; what it gives where it is not chosen has no effect on derivatives.
@@ -85,9 +85,8 @@ def piecewise(
     [2.  0.5]
     """
     x = np.asarray(x)
-    if not isinstance(condlist, (list, tuple)):
-        condlist = [condlist]
-    elif condlist and np.ndim(condlist[0]) == 0 and x.ndim:
+    many = isinstance(condlist, (list, tuple))
+    if not many or (condlist and np.ndim(condlist[0]) == 0 and x.ndim):
         condlist = [condlist]
     funcs = list(funclist)
     if len(funcs) == len(condlist) + 1:

@@ -143,7 +143,7 @@ def geomspace(
 def meshgrid(*xi: Any, copy: bool = True, sparse: bool = False, indexing: str = "xy") -> list[Any]:
     """Coordinates of every point of a grid, from those along its axes.
 
-    With `indexing="ij"` axis k of the result belongs to the k-th argument; "xy" swaps the first two.
+    With `indexing="ij"` axis k belongs to the k-th argument; "xy" swaps the first two.
 
     >>> x, y = np.meshgrid(np.array([1, 2]), np.array([3, 4, 5]))
     >>> print(x)

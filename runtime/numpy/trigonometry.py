@@ -104,7 +104,9 @@ arctan2 = atan2 = Primitive(
 
 
 @composite(arrays=("p",))
-def unwrap(p: Any, discont: float | None = None, axis: int = -1, period: float = 2 * numpy.pi) -> Any:
+def unwrap(
+    p: Any, discont: float | None = None, axis: int = -1, period: float = 2 * numpy.pi
+) -> Any:
     """Angles without jumps: multiples of `period` are added along `axis`.
 
     >>> print(np.unwrap(np.array([0.0, 3.0, 7.0]), period=4.0))

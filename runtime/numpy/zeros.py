@@ -1,9 +1,10 @@
 """Products and quotients of a cotangent: where the cotangent is zero, so is the result.
 
-`where(x > 0, log(x), 0)` sends a zero cotangent to `log(0)`.  `0 / 0` would turn it into NaN, so the
-rules of functions with an unbounded slope divide with `over` and multiply with `times`: a branch
-that was not taken contributes exactly zero.  Both are bilinear where they are finite, and their own
-rules use them again, so the guarantee holds in every order of differentiation.
+`where(x > 0, log(x), 0)` sends a zero cotangent to `log(0)`, whose slope is infinite, and `0 * inf`
+would be NaN.  Rules multiply and divide cotangents with `times` and `over`, so a side that was not
+taken contributes exactly zero.  Both are bilinear where they are finite, and their own rules use
+them again, so that holds in every order.  In the generated code of functions without a selection
+they are written as plain `*` and `/`.
 """
 
 from __future__ import annotations

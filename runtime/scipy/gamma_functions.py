@@ -70,8 +70,8 @@ def gammasgn(x: Any) -> Any:
 def gamma(x: Any) -> Any:
     """Gamma function.
 
-    >>> print(np.round(gamma(5.0), 3))
-    24.0
+    >>> print(f"{gamma(5.0):.3f}")
+    24.000
     """
     return gammasgn(x) * np.exp(gammaln(x))
 
@@ -80,8 +80,8 @@ def gamma(x: Any) -> Any:
 def betaln(a: Any, b: Any) -> Any:
     """Logarithm of the absolute value of the beta function.
 
-    >>> print(betaln(1.0, 1.0))
-    0.0
+    >>> print(f"{betaln(1.0, 2.0):.3f}")
+    -0.693
     """
     return gammaln(a) + gammaln(b) - gammaln(np.add(a, b))
 
@@ -101,11 +101,11 @@ def beta(a: Any, b: Any) -> Any:
 def factorial(n: Any, exact: bool = False) -> Any:
     """`gamma(n + 1)`, zero below zero.
 
-    >>> print(np.round(factorial(4), 3))
-    24.0
+    >>> print(f"{factorial(4):.3f}")
+    24.000
     """
     if exact:
-        raise NotImplementedError("factorial with exact=True: use math.factorial on Python integers")
+        raise NotImplementedError("factorial with exact=True: use math.factorial on integers")
     n = floating(n)
     return np.where(n < 0, 0, np.exp(gammaln(np.where(n < 0, 0, n) + 1)))
 
@@ -114,8 +114,8 @@ def factorial(n: Any, exact: bool = False) -> Any:
 def comb(N: Any, k: Any, exact: bool = False, repetition: bool = False) -> Any:
     """How many ways there are to choose `k` of `N` things.
 
-    >>> print(np.round(comb(4, 2), 3))
-    6.0
+    >>> print(f"{comb(4, 2):.3f}")
+    6.000
     """
     if exact:
         raise NotImplementedError("comb with exact=True: use math.comb on Python integers")
@@ -131,19 +131,20 @@ def comb(N: Any, k: Any, exact: bool = False, repetition: bool = False) -> Any:
 def poch(z: Any, m: Any) -> Any:
     """Rising factorial `gamma(z + m) / gamma(z)`.
 
-    >>> print(np.round(poch(3.0, 2.0), 3))
-    12.0
+    >>> print(f"{poch(3.0, 2.0):.3f}")
+    12.000
     """
     total = np.add(z, m)
-    return np.where(np.equal(m, 0), 1, gammasgn(total) * gammasgn(z) * np.exp(gammaln(total) - gammaln(z)))
+    ratio = gammasgn(total) * gammasgn(z) * np.exp(gammaln(total) - gammaln(z))
+    return np.where(np.equal(m, 0), 1, ratio)
 
 
 @composite(arrays=("a",))
 def multigammaln(a: Any, d: int) -> Any:
     """Logarithm of the gamma function of `d` dimensions.
 
-    >>> print(multigammaln(1.0, 1))
-    0.0
+    >>> print(f"{multigammaln(3.0, 1):.3f}")
+    0.693
     """
     a = floating(a)
     shifts = np.arange(d, dtype=a.dtype) / 2

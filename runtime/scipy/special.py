@@ -62,7 +62,7 @@ def logsumexp(
 ) -> Any:  # fmt: skip
     """`log(sum(b * exp(a)))` without overflow; with `return_sign`, its magnitude and its sign.
 
-    >>> print(np.round(logsumexp(np.array([1000.0, 1000.0])), 3))
+    >>> print(f"{logsumexp(np.array([1000.0, 1000.0])):.3f}")
     1000.693
     """
     a = floating(a)
