@@ -152,6 +152,7 @@ class Function:
     origin: Origin = NOWHERE
     result_origin: Origin = NOWHERE
     cells: frozenset[str] = frozenset()  # names shared with nested functions that rebind them
+    decorators: tuple[ast.expr, ...] = ()  # printed above it
 
 
 # --- building ---------------------------------------------------------------------------------------

@@ -71,12 +71,13 @@ class Module:
         self.taken = {f.name for f in source.functions}
         for f in source.functions:
             self.taken |= core.globals_of(f)
-        self.own = {f.name: self.lifted_name(f.name) for f in source.functions}
+        self.own = {f.name: self.named(f.name, "lifted") for f in source.functions}
         self.siblings: dict[types.CodeType, str] = {}
         self.imports = set(source.imports)
 
-    def lifted_name(self, name: str) -> str:
-        stem = f"{name.strip('_')}_lifted"
+    def named(self, name: str, suffix: str) -> str:
+        """A name for what a function becomes."""
+        stem = f"{name.strip('_')}_{suffix}"
         new, number = stem, 2
         while new in self.taken:
             new, number = f"{stem}_{number}", number + 1
@@ -101,7 +102,7 @@ class Module:
         source = self.source_of(value) if self.source_of else None
         if source is None or len(source.functions) != 1:
             return None
-        name = self.lifted_name(value.__name__)
+        name = self.named(value.__name__, "lifted")
         self.siblings[value.__code__] = name
         lifted = FunctionLifter(self, source.main).function(source.main)
         self.done.append(replace(lifted, name=name))

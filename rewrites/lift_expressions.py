@@ -217,6 +217,8 @@ class Expressions(ast.NodeTransformer):
                 return ast.Attribute(self.visit(f.value), f.attr, ast.Load())
             if f.attr.startswith("__"):
                 return ast.Attribute(self.visit(f.value), f.attr, ast.Load())
+            if isinstance(self.callees.object(f.value), types.ModuleType):
+                return f
         return self.as_lifted(f)
 
     def staged_builtin(self, node: ast.Call) -> str:

@@ -12,11 +12,38 @@ _NAMES = {
     "containers": "appended at changed is_mapping is_sequence popped",
     "control": "Saved Undefined cond for_loop guard loop_enumerate loop_range loop_reversed "
     "loop_zip while_loop",
+    "cotangents": "chosen head_of joined kept_items merged packed part place_field rows tail_of "
+    "taken_over with_items without_last",
     "derivatives": "add materialize ones_like_tree sum_to zeros_like_tree",
     "lanes": "Lanes",
-    "masks": "active_lanes any_lane on_lanes",
-    "numpy.indexing": "add_at erase set_item taken",
+    "masks": "active_lanes on_lanes",
+    "numpy.indexing": "add_at erase getitem place put_back set_item taken",
     "numpy.arithmetic": "power_slope",
+    "lax.convert": "reduce_precision",
+    "lax.convolution": "convolve image_cotangent kernel_cotangent",
+    "lax.rows": "stacked",
+    "lax.slicing": "slice_at store_at",
+    "nn": "SELU_ALPHA SELU_SCALE sigmoid",
+    "numpy.convolution": "convolve_bar",
+    "numpy.diagonals": "diag_back on_diagonal on_trace",
+    "numpy.einsum": "einsum_bar",
+    "numpy.factor_derivatives": "cholesky_bar cholesky_dot eig_dot eigh_bar lu_bar lu_dot mT "
+    "singular_values_bar svd_bar transposed triangular_bar_a triangular_bar_y",
+    "numpy.fft": "fourier_back",
+    "numpy.gather_scatter": "gather pick scatter scatter_jvp scatter_vjp store without",
+    "numpy.joining": "unconcatenate unstack_like",
+    "numpy.linalg": "cofactors eigvalsh_bar pinv_dot qr_bar qr_tangent slogdet_bar slogdet_dot "
+    "solve_bar_a solve_bar_b solve_dot",
+    "numpy.movement": "pieces_of unbroadcast unpad",
+    "numpy.norms": "euclidean_bar norm_bar",
+    "numpy.products": "contract contract_bar dot_bar_x dot_bar_y matmul_bar_x matmul_bar_y "
+    "swapped tensordot_bar_x tensordot_bar_y",
+    "numpy.repeating": "pad_back pad_of_tangent repeat_back tile_back unrepeat",
+    "numpy.selecting": "along_axis_back take_back",
+    "numpy.shaping": "negated rollaxis_back shifted transpose_back",
+    "numpy.sorting": "sorted_like unsort unsorted",
+    "records": "read_record write_record",
+    "updates": "part_at place_at",
     "numpy.creation": "array_of_tangents parts_like",
     "numpy.cumulative": "carried_from_records pulled_through_products pulled_to_records "
     "pushed_through_products running_sum",
@@ -31,6 +58,7 @@ _NAMES = {
     "scipy.incomplete": "beta_density gamma_density no_derivative",
     "staged_builtins": "all_ any_ bool_ check float_ formatted int_ max_ min_ print_ sorted_",
     "truth": "and_ if_else not_ or_",
+    "vectors": "any_lane batched",
 }
 _PLACES = {name: module for module, names in _NAMES.items() for name in names.split()}
 
