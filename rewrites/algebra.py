@@ -62,7 +62,14 @@ class Plainer(ast.NodeTransformer):
             return self.combine(node)
         if isinstance(node, ast.UnaryOp) and isinstance(node.op, ast.USub):
             inner = negation(node.operand)
-            return inner if inner is not None else node
+            if inner is not None:
+                return inner
+            product = node.operand
+            if isinstance(product, ast.BinOp) and isinstance(product.op, ast.Mult):
+                front = number(product.left)
+                if front is not None:
+                    return ast.BinOp(literal(-front), ast.Mult(), product.right)
+            return node
         if isinstance(node, ast.Call) and isinstance(node.func, ast.Name):
             return self.helper(node)
         return node
@@ -142,6 +149,8 @@ class Plainer(ast.NodeTransformer):
             g, slope = args
             if number(g) is not None or not (isinstance(slope, ast.Call) or has_root(slope)):
                 return self.combine(ast.BinOp(g, ast.Mult(), slope))
+        if name in ("@add", "@place"):
+            return gathered(node)
         if name == "@power_slope" and len(args) == 2:
             return self.power_slope(node, args[0], number(args[1]))
         if name == "@count" and len(args) >= 3 and all(is_default(a) for a in args[1:]):
@@ -161,6 +170,35 @@ class Plainer(ast.NodeTransformer):
             power = ast.BinOp(x, ast.Pow(), literal(n - 1))
             return ast.BinOp(literal(n), ast.Mult(), power)
         return node
+
+
+def gathered(node: ast.Call) -> ast.expr:
+    """Cotangents of several items of one dictionary, put together at once."""
+    parts = [items_of(a) for a in node.args] if node.func.id == "@add" else []  # type: ignore
+    if len(parts) != 2 or parts[0] is None or parts[1] is None:
+        return node
+    (holder, first), (other, second) = parts
+    if holder != other:
+        return node
+    merged = dict(second)
+    for key, value in first.items():
+        merged[key] = core.call(core.name("@add"), value, merged[key]) if key in merged else value
+    keys: list[ast.expr | None] = [ast.Constant(k) for k in merged]
+    return core.call(core.name("@with_items"), core.name(holder), ast.Dict(keys, list(merged.values())))
+
+
+def items_of(node: ast.expr) -> tuple[str, dict[str, ast.expr]] | None:
+    if not (isinstance(node, ast.Call) and isinstance(node.func, ast.Name)):
+        return None
+    if node.func.id == "@place" and isinstance(node.args[1], ast.Name):
+        key = node.args[2]
+        if isinstance(key, ast.Constant) and isinstance(key.value, str):
+            return node.args[1].id, {key.value: node.args[0]}
+    if node.func.id == "@with_items" and isinstance(node.args[0], ast.Name):
+        table = node.args[1]
+        assert isinstance(table, ast.Dict)
+        return node.args[0].id, {k.value: v for k, v in zip(table.keys, table.values, strict=True)}  # type: ignore
+    return None
 
 
 def has_root(slope: ast.expr) -> bool:

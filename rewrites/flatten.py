@@ -360,7 +360,8 @@ def is_cheap(node: ast.expr) -> bool:
     if isinstance(node, ast.UnaryOp):
         return is_cheap(node.operand)
     if isinstance(node, ast.BinOp):
-        return is_cheap(node.left) and is_cheap(node.right) and depth(node) <= 2
+        plain = not isinstance(node.op, ast.MatMult)
+        return plain and is_cheap(node.left) and is_cheap(node.right) and depth(node) <= 2
     if isinstance(node, ast.Subscript):
         return is_cheap(node.value) and not any(isinstance(n, ast.Call) for n in ast.walk(node.slice))
     if isinstance(node, ast.Tuple | ast.List):

@@ -173,7 +173,7 @@ class Printer:
 
     def bare(self, node: ast.expr) -> str:
         """A value that needs no parentheses of its own: after `=`, `return`."""
-        if isinstance(node, ast.Tuple) and node.elts:
+        if isinstance(node, ast.Tuple) and len(node.elts) > 1:
             return self.of_Tuple(node)[0][1:-1]
         return self.text(node)
 

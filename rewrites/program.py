@@ -110,32 +110,20 @@ class Program:
             self.generated[made.name] = simplify(made, self)
         return self.made[key]
 
-    def pair(self, f: Function, active: frozenset[str]) -> str:
-        """The name of the backward function of a pair; both are generated."""
-        from overt.rewrites.reverse import build_pair
-
-        key = ("pair", f.name, active)
-        if key not in self.made:
-            fwd, bwd = build_pair(self, f, active)
-            self.made[key] = bwd.name
-            self.generated[fwd.name] = simplify(fwd, self)
-            self.generated[bwd.name] = simplify(bwd, self)
-        return self.made[key]
-
     # --- the result
 
-    def finished(self, function: Function | None, last: str | None = None) -> Source:
-        """The source of all that was generated, and of the nested functions that it uses."""
-        if function is not None:
-            self.generated.pop(function.name, None)
-            self.generated[function.name] = simplify(function, self)
+    def finished(self, function: Function) -> Source:
+        """The source of a generated function, and of all others that it uses."""
         safe = self.selects()
+        made = {**self.generated, function.name: function}
         done = {
             n: simplify(f if safe else core.map_function(f, plain_quotients), self)
-            for n, f in self.generated.items()
+            for n, f in made.items()
         }
-        if last is not None:
-            done[last] = done.pop(last)
+        main = done.pop(function.name)
+        reached = self.reached(main, done)
+        done = {n: f for n, f in done.items() if n in reached}
+        done[function.name] = main
         used = set().union(*map(core.globals_of, done.values()))
         helpers: dict[str, Function] = {}
         pending = [n for n in self.functions if n in used and self.functions[n] is not self.main]
@@ -154,6 +142,17 @@ class Program:
             functions=(*ordered, *done.values()),
             imports=frozenset(self.imports),
         )
+
+    def reached(self, main: Function, made: dict[str, Function]) -> set[str]:
+        """The generated functions that one of them calls, directly or not."""
+        found: set[str] = set()
+        pending = list(core.globals_of(main))
+        while pending:
+            n = pending.pop()
+            if n in made and n not in found:
+                found.add(n)
+                pending += core.globals_of(made[n])
+        return found
 
     def selects(self) -> bool:
         """Whether a cotangent may be exactly zero where the derivative is infinite."""

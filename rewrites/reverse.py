@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from overt.rewrites import core
 from overt.rewrites.core import Function, Names, Note, Param, Source, Stmt
@@ -22,7 +22,7 @@ from overt.rewrites.program import Program
 from overt.rewrites.refusal import Refusal
 from overt.rewrites.shapes import Shapes
 from overt.rewrites.simplify import simplify
-from overt.rewrites.sweep import Bar, Sweep
+from overt.rewrites.sweep import Sweep
 
 
 def gradient(
@@ -104,24 +104,16 @@ def split_aux(
     return result, None
 
 
-def pullback_pair(source: Source, active: Sequence[str] | None = None) -> Source:
-    """Two functions: `f_fwd(args) -> result, saved` and `f_bwd(saved, result_bar) -> args_bar`.
+def pullback_pair(source: Source, active: Sequence[str] | None = None) -> tuple[Source, Source]:
+    """Sources of two functions: `f_fwd(args) -> result, saved`, `f_bwd(saved, result_bar) -> args_bar`.
 
     `active` names the parameters with a derivative (all, if not given); the others' cotangents are None.
     """
     program = Program(hoist(source))
     main = program.main
     chosen = set(active) if active is not None else {core.base(p.name) for p in main.params}
-    bwd = program.pair(main, frozenset(p.name for p in main.params if core.base(p.name) in chosen))
-    return program.finished(None, last=bwd)
-
-
-@dataclass(frozen=True)
-class Pair:
-    """Names of the two functions of a pair and of the one that does both."""
-
-    fwd: str
-    bwd: str
+    fwd, bwd = build_pair(program, main, frozenset(p.name for p in main.params if core.base(p.name) in chosen))
+    return program.finished(fwd), program.finished(bwd)
 
 
 def build_pair(program: Program, main: Function, active: frozenset[str]) -> tuple[Function, Function]:
@@ -192,4 +184,4 @@ def build_bwd(program: Program, main: Function, active: frozenset[str]) -> Funct
     )
 
 
-__all__ = ["Bar", "Pair", "gradient", "pullback_pair"]
+__all__ = ["gradient", "pullback_pair"]

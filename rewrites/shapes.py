@@ -78,6 +78,34 @@ class Shapes:
         for c in s.carries:
             self.known[c.out] = self.known[c.name] if c.name not in changing else frozenset([c.out])
 
+    def force_scalar(self, result: ast.expr, f: core.Function) -> None:
+        """Use that the result is a scalar: so is all that is broadcast into it."""
+        if not isinstance(result, ast.Name):
+            return
+        pending = set(self.known.get(result.id, ()))
+        loops = [s for s in core.walk(f.body) if isinstance(s, For | While)]
+        merges = [m for s in core.walk(f.body) if isinstance(s, If) for m in s.merges]
+        done: set[str] = set()
+        while pending:
+            symbol = pending.pop()
+            if symbol in done:
+                continue
+            done.add(symbol)
+            for s in loops:
+                for c in s.carries:
+                    if symbol == c.out:
+                        pending |= self.of(c.next) or set()
+            for m in merges:
+                if symbol == m.name:
+                    for v in (m.then, m.orelse):
+                        pending |= self.of(v) or set()
+            # the value of the iteration before, if it is broadcast into that of this one
+            for s in loops:
+                for c in s.carries:
+                    if symbol == c.name:
+                        pending |= self.of(c.next) or set()
+        self.known = {n: shape - done for n, shape in self.known.items()}
+
     # --- expressions
 
     def of(self, node: ast.expr) -> Shape | None:

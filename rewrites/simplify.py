@@ -14,7 +14,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from overt.rewrites import core
-from overt.rewrites.algebra import plainer
+from overt.rewrites.algebra import items_of, plainer
 from overt.rewrites.core import Assign, Block, Carry, Do, For, Function, If, Merge, Stmt, While, With
 from overt.rewrites.liveness import Pruner
 from overt.rewrites.printing import Printer
@@ -29,12 +29,36 @@ def simplify(function: Function, program: Program) -> Function:
     """The function, plainer; it computes the same."""
     for _ in range(3):
         before = function
-        function = core.map_function(function, lambda e: plainer(e))
+        function = made_plainer(function)
         function = pruned(function, program)
         function = Nesting(function, program).run()
         if function == before:
             break
-    return core.map_function(function, lambda e: plainer(e))
+    return made_plainer(function)
+
+
+def made_plainer(function: Function) -> Function:
+    """Algebra on what the passes wrote; the user's own statements stay as they are."""
+    return replace(function, body=plainer_block(function.body), result=plainer(function.result))
+
+
+def plainer_block(block: Block) -> Block:
+    done: list[Stmt] = []
+    for s in block:
+        if isinstance(s, Assign):
+            done.append(s if s.origin.line else replace(s, value=plainer(s.value)))
+        elif isinstance(s, If):
+            merges = tuple(Merge(m.name, plainer(m.then), plainer(m.orelse)) for m in s.merges)
+            then, orelse = plainer_block(s.then), plainer_block(s.orelse)
+            done.append(replace(s, then=then, orelse=orelse, merges=merges))
+        elif isinstance(s, For | While):
+            carries = tuple(Carry(c.name, plainer(c.init), plainer(c.next), c.out) for c in s.carries)
+            done.append(replace(s, carries=carries, body=plainer_block(s.body)))
+        elif isinstance(s, With):
+            done.append(replace(s, body=plainer_block(s.body)))
+        else:
+            done.append(s)
+    return tuple(done)
 
 
 def pruned(function: Function, program: Program) -> Function:
@@ -204,6 +228,9 @@ class Nesting:
             if n in table:
                 continue
             trial = core.substitute(node, {**table, n: pending[n].value})
+            if gathers(node, pending[n].value):
+                table[n] = pending.pop(n).value
+                continue
             if limit < 999 and isinstance(trial, ast.expr) and len(self.printer.text(trial)) > limit:
                 before.append(pending.pop(n))
                 continue
@@ -272,6 +299,14 @@ class Nesting:
         )
         until = core.substitute(s.until, inner) if s.until is not None else None
         return replace(s, carries=carries, body=(*body, *late), until=until, **head)  # type: ignore
+
+
+def gathers(node: ast.AST, value: ast.expr) -> bool:
+    """Whether both are cotangents of items of one dictionary, which algebra puts together."""
+    if not (isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id == "@add"):
+        return False
+    others = [items_of(a) for a in node.args if not isinstance(a, ast.Name)]
+    return items_of(value) is not None and all(o is not None for o in others)
 
 
 def is_made(s: If) -> bool:

@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 from pathlib import PurePath
 
 from overt.rewrites import core
+from overt.rewrites.algebra import plainer
 from overt.rewrites.activity import Activity, iterated, plain_tuple
 from overt.rewrites.core import (
     Assign,
@@ -59,6 +60,13 @@ class Sweep:
         self.activity, self.shapes, self.names = activity, shapes, names
         self.bars: dict[str, Bar] = {}
         self.out: list[Stmt] = []
+        # Values that the user gave no name: their cotangent may keep the shape of what they are part of.
+        self.temporary = {
+            s.target
+            for s in core.walk(function.body)
+            if isinstance(s, Assign) and isinstance(s.target, str) and not s.origin.line
+        }
+        self.wide: dict[str, Shape] = {}
 
     # --- cotangents
 
@@ -69,9 +77,8 @@ class Sweep:
             self.give(result, core.tuple_of([one, core.constant(None)]), array=False)
             return
         if isinstance(result, ast.Name) and not self.is_computed(result.id):
-            one = core.call(core.name("@np.ones_like"), result)
-            one = ast.Call(core.expression("np.ones_like"), [result], [])
-            one.func.value = core.name("@np")  # type: ignore[attr-defined]
+            one = np_call("ones_like", result)
+        self.shapes.force_scalar(result, self.function)
         self.give(result, one)
 
     def is_computed(self, name: str) -> bool:
@@ -106,7 +113,8 @@ class Sweep:
             lazy, array = lazy and old.lazy, array and old.array
         if not isinstance(g, ast.Name | ast.Constant):
             held = self.names.fresh(f"{core.base(name)}_bar")
-            self.shapes.known[held] = self.shape(name) if not lazy else self.expr_shape(g)
+            full = self.wide.get(name) or self.shape(name)
+            self.shapes.known[held] = full if not lazy else self.expr_shape(g)
             self.out.append(Assign(held, g))
             g = core.name(held)
         self.bars[name] = Bar(g, lazy, array)
@@ -116,6 +124,9 @@ class Sweep:
 
     def full(self, name: str, bar: Bar) -> ast.expr:
         """The cotangent with the value's own shape."""
+        if name in self.wide:
+            del self.wide[name]
+            return core.call(core.name("@sum_to"), bar.expr, core.name(name))
         if not bar.lazy or self.shape(name) == SCALAR:
             return bar.expr
         held = self.names.fresh(f"{core.base(name)}_bar")
@@ -247,7 +258,10 @@ class Sweep:
         """The rule of a function, for each operand with a derivative."""
         elementwise = application.rule.elementwise
         g = bar.expr
-        if bar.lazy and not (
+        wide = out.id in self.wide
+        if wide and not elementwise and not tolerant(application):
+            g = self.full(out.id, bar)
+        elif not wide and bar.lazy and not (
             elementwise
             and all(
                 self.shape(x.id) == self.shape(out.id)
@@ -262,6 +276,7 @@ class Sweep:
             part = application.derivative(i, g, out)
             if part is None:
                 continue
+            part = plainer(part)
             if isinstance(x, ast.Name):
                 self.operand(x.id, part, out, elementwise)
             else:
@@ -275,8 +290,12 @@ class Sweep:
         if not elementwise:
             self.acc(name, part)
             return
-        mine, whole = self.shape(name), self.shape(out.id)
+        mine, whole = self.shape(name), self.wide.get(out.id) or self.shape(out.id)
         if mine == whole:
+            self.acc(name, part, lazy=self.expr_shape(part) != whole)
+        elif name in self.temporary and name not in self.bars:
+            # undone where it reaches a name of the user's
+            self.wide[name] = whole
             self.acc(name, part, lazy=self.expr_shape(part) != whole)
         elif mine == SCALAR:
             self.acc(name, np_call("sum", part))
@@ -317,7 +336,8 @@ class Sweep:
         from overt.rewrites.normalize import index_of
 
         assert isinstance(value.value, ast.Name)
-        g = self.full(target, bar)
+        g = bar.expr if target in self.wide and not bar.lazy else self.full(target, bar)
+        self.wide.pop(target, None)
         place = core.call(core.name("@place"), g, value.value, index_of(value.slice))
         self.acc(value.value.id, place, array=False)
 
@@ -765,7 +785,7 @@ class LoopReversal:
         kept = list(needed)
         for n in reversed(needed):
             value = definitions.get(n)
-            if value is None or not is_cheap(value):
+            if value is None or n not in self.sweep.temporary or not is_cheap(value):
                 continue
             if not core.reads(value) & own <= set(kept) - {n}:
                 continue
@@ -788,6 +808,11 @@ class LoopReversal:
             if core.assigned((statement,)) & set(needed):
                 last = i + 1
         return last
+
+
+def tolerant(application: Application) -> bool:
+    """Whether a rule itself undoes a broadcast of its result: its text calls `matmul_bar_x` and the like."""
+    return application.rule.name in ("matmul", "dot")
 
 
 def push(saved: str, fields: list[ast.expr]) -> ast.Call:

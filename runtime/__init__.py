@@ -21,7 +21,7 @@ _NAMES = {
     "numpy.arithmetic": "power_slope",
     "lax.convert": "reduce_precision",
     "lax.convolution": "convolve image_cotangent kernel_cotangent",
-    "lax.rows": "stacked",
+    "lax.rows": "records_of stacked",
     "lax.slicing": "slice_at store_at",
     "nn": "SELU_ALPHA SELU_SCALE sigmoid",
     "numpy.convolution": "convolve_bar",

@@ -48,11 +48,12 @@ def sum_to(g: Any, like: Any) -> Any:
         return g
     shape = getattr(like, "shape", ())
     if getattr(g, "shape", ()) != shape:
-        g = _sum_to_shape(g, shape)
+        g = sum_to_shape(g, shape)
     return _cast_to(g, like)
 
 
-def _sum_to_shape(g: Any, shape: tuple[int, ...]) -> Any:
+def sum_to_shape(g: Any, shape: tuple[int, ...]) -> Any:
+    """Undo a broadcast: sum a cotangent to a shape."""
     found = getattr(g, "shape", ())
     extra = len(found) - len(shape)
     if extra > 0:

@@ -19,11 +19,11 @@ from overt.runtime.numpy.gather_scatter import (
 )
 from overt.runtime.numpy.index_plan import Plan, make_plan
 from overt.runtime.numpy.movement import shape_of, with_rule
+from overt.runtime.primitive import GRAPH
 
 __all__ = ["getitem", "set_item"]
 
 HOST = (numpy.ndarray, numpy.generic)
-EAGER_NUMBERS = (int, float, complex, bool)
 
 
 def on_device(x: Any) -> bool:
@@ -50,6 +50,8 @@ def is_host_array(x: Any) -> bool:
 def read(x: Any, index: Any, mode: str = "clip", fill: Any = None, check: bool = True,
          sorted: bool = False, unique: bool = False) -> Any:  # fmt: skip
     """The part of an array that any NumPy index selects."""
+    if type(index) is int and GRAPH.get() is None and x.aval.shape:
+        return read_row(x, index)
     plan = make_plan(index, x.shape, check=check)
     part = x if plan.whole else pick(x, spec=plan.spec)
     if not plan.indices:
@@ -58,6 +60,20 @@ def read(x: Any, index: Any, mode: str = "clip", fill: Any = None, check: bool =
         part, *plan.indices, axes=plan.axes, at=plan.at, mode=mode, wrap=plan.wrap, fill=fill,
         sorted=sorted, unique=unique,
     )  # fmt: skip
+
+
+ROW = {
+    "axes": (0,), "at": 0, "mode": "clip", "wrap": False, "fill": None, "sorted": False,
+    "unique": False,
+}  # fmt: skip
+
+
+def read_row(x: Any, index: int) -> Any:
+    """`x[index]`, eagerly: the most frequent index, without the general machinery."""
+    n = x.aval.shape[0]
+    if not -n <= index < n:
+        raise IndexError(f"index {index} is out of bounds for axis 0 with size {n}")
+    return gather(x, index + n if index < 0 else index, **ROW)
 
 
 @with_rule(
@@ -97,7 +113,27 @@ def place(piece: Any, x: Any, index: Any) -> Any:
     if not (on_device(x) or is_host_array(x)):
         zero = zeros_like_tree(x)
         return zero if piece is None else replaced(zero, index, piece)
+    if getattr(piece, "shape", ()):
+        shape = shape_at(x.shape, index)
+        if shape is not None and piece.shape != shape:
+            piece = sum_to_shape(piece, shape)
     return add_at(np.zeros(x.shape, float_like(x, piece)), index, piece)
+
+
+def shape_at(shape: tuple[int, ...], index: Any) -> tuple[int, ...] | None:
+    """The shape that an index picks; None where that depends on values not known yet."""
+    entries = index if isinstance(index, tuple) else (index,)
+    plain = []
+    for entry in entries:
+        if on_device(entry):
+            if entry.dtype == bool:
+                return None
+            entry = numpy.zeros(entry.shape, numpy.int8)
+        plain.append(entry)
+    try:
+        return numpy.broadcast_to(numpy.int8(0), shape)[tuple(plain)].shape
+    except (IndexError, TypeError):
+        return None
 
 
 def float_like(x: Any, piece: Any) -> Any:
@@ -133,7 +169,7 @@ def write(x: Any, index: Any, value: Any, combine: str = "set", mode: str = "dro
 def trimmed(value: Any, part: Any, plan: Plan) -> Any:
     """A value to scatter, without superfluous leading axes of length 1."""
     rest = len(part.shape) - len(plan.axes)
-    rank = rest + max(len(i.shape) for i in plan.indices)
+    rank = rest + max(len(shape_of(i)) for i in plan.indices)
     return fitted(value, (0,) * rank)
 
 
@@ -148,7 +184,7 @@ def fitted(value: Any, shape: tuple[int, ...]) -> Any:
 
 def distinct(plan: Plan) -> bool:
     """Whether it is plain that no place is written twice."""
-    if not any(i.shape for i in plan.indices):
+    if not any(shape_of(i) for i in plan.indices):
         return True
     if len(plan.indices) == 1 and isinstance(plan.indices[0], numpy.ndarray):
         return numpy.unique(plan.indices[0]).size == plan.indices[0].size
@@ -170,8 +206,9 @@ def masked_write(x: Any, mask: Any, value: Any, combine: str) -> Any:
     allowed = len(x.shape) - len(mask_axes(mask, x))
     if value.ndim > allowed and any(n != 1 for n in value.shape[: value.ndim - allowed]):
         raise StagingError(
-            f"x[mask] = value with a value of shape {value.shape}: which element goes where is known "
-            "only at run time; give one value for every place and write x = np.where(mask, value, x)"
+            f"x[mask] = value with a value of shape {value.shape}: which element goes where is "
+            "known only at run time; give one value for every place and write "
+            "x = np.where(mask, value, x)"
         )
     value = fitted(value, (1,) * allowed).astype(x.dtype)
     return np.where(mask, value if combine == "set" else combined(x, value, combine), x)
@@ -197,9 +234,9 @@ def mask_axes(mask: Any, x: Any) -> range:
 def set_item(x: Any, index: Any, value: Any) -> Any:
     """What `x` is after `x[index] = value`; `x` itself stays as it was.
 
-    Arrays follow NumPy's rules (the last of several writes to one place wins), and writes at an index
-    that turns out of range at run time are dropped. Of lists, dictionaries and other containers a
-    copy is changed.
+    Arrays follow NumPy's rules (the last of several writes to one place wins), and writes at an
+    index that turns out of range at run time are dropped. Of lists, dictionaries and other
+    containers a copy is changed.
 
     Errors: IndexError for a known index out of range.
 
@@ -317,4 +354,4 @@ def put_back(g: Any, like: Any, index: Any, value: Any) -> Any:
 
 from overt.runtime import numpy as np  # noqa: E402
 from overt.runtime.array import Array  # noqa: E402
-from overt.runtime.derivatives import add, sum_to, zeros_like_tree  # noqa: E402
+from overt.runtime.derivatives import add, sum_to, sum_to_shape, zeros_like_tree  # noqa: E402

@@ -8,7 +8,7 @@ from typing import Any
 from overt.runtime import dtypes
 from overt.runtime.aval import Aval
 from overt.runtime.numpy.movement import normal_axes, normal_axis, shape_of
-from overt.runtime.primitive import Primitive, composite
+from overt.runtime.primitive import Primitive, broadcast_shapes, composite
 
 __all__ = [
     "cross",
@@ -36,7 +36,9 @@ def free_axes(ndim: int, *taken: tuple[int, ...]) -> list[int]:
     return [axis for axis in range(ndim) if axis not in used]
 
 
-def _contract_aval(x: Aval, y: Aval, *, batch: Axes, over: Axes, precision: Any, out_dtype: Any) -> Aval:
+def _contract_aval(
+    x: Aval, y: Aval, *, batch: Axes, over: Axes, precision: Any, out_dtype: Any
+) -> Aval:
     for first, second in zip((*batch[0], *over[0]), (*batch[1], *over[1]), strict=True):
         if x.shape[first] != y.shape[second]:
             raise ValueError(
@@ -53,10 +55,11 @@ def _contract_aval(x: Aval, y: Aval, *, batch: Axes, over: Axes, precision: Any,
 
 
 def _lower_contract(
-    b: Any, x: Any, y: Any, *, avals: Any, out: Aval, batch: Axes, over: Axes, precision: Any, out_dtype: Any
+    b: Any, x: Any, y: Any, *, avals: Any, out: Aval, batch: Axes, over: Axes, precision: Any,
+    out_dtype: Any,
 ) -> Any:  # fmt: skip
     common = dtypes.result_kind(*((a.dtype, a.weak) for a in avals))[0]
-    boolean = common == bool
+    boolean = common.kind == "b"
     computed = "int32" if boolean else common
     x, y = b.convert(x, computed), b.convert(y, computed)
     wanted = "int32" if boolean else out.dtype
@@ -69,9 +72,7 @@ def _batch_contract(values: Any, at: Any, size: int, *, batch: Axes, over: Axes,
 
     def moved(axes: Axes) -> Axes:
         shifts = [0 if a is None else 1 for a in at]
-        first, second = (
-            tuple(k + s for k in part) for part, s in zip(axes, shifts, strict=True)
-        )
+        first, second = (tuple(k + s for k in part) for part, s in zip(axes, shifts, strict=True))
         return first, second
 
     batch, over = moved(batch), moved(over)
@@ -124,7 +125,12 @@ contract = Primitive(
 
 
 def product(
-    x: Any, y: Any, batch: Axes = ((), ()), over: Axes = ((), ()), precision: Any = None, dtype: Any = None
+    x: Any,
+    y: Any,
+    batch: Axes = ((), ()),
+    over: Axes = ((), ()),
+    precision: Any = None,
+    dtype: Any = None,
 ) -> Any:
     """`contract` with defaults."""
     return contract(x, y, batch=batch, over=over, precision=precision, out_dtype=dtype)
@@ -175,8 +181,17 @@ def matmul(a: Any, b: Any, *, precision: Any = None, preferred_element_type: Any
     return product(a, b, batch=(axes, axes), over=((n + 1,), (n,)), **how)
 
 
+def _fitted(g: Any, x: Any, y: Any) -> Any:
+    """The cotangent of `x @ y`, a broadcast of that product undone."""
+    x_shape, y_shape = shape_of(x), shape_of(y)
+    batch = broadcast_shapes(x_shape[:-2], y_shape[:-2])
+    shape = (*batch, *x_shape[-2:-1], *(y_shape[-1:] if len(y_shape) > 1 else ()))
+    return g if shape_of(g) == shape else sum_to_shape(g, shape)
+
+
 def matmul_bar_x(g: Any, x: Any, y: Any) -> Any:
     """Cotangent of x in `x @ y`, for every rank: g @ y.T, outer(g, y), g * y or y @ g."""
+    g = _fitted(g, x, y)
     x_rank, y_rank = len(shape_of(x)), len(shape_of(y))
     if y_rank == 1:
         return sum_to(np.expand_dims(g, -1) * y if x_rank > 1 else g * y, x)
@@ -187,6 +202,7 @@ def matmul_bar_x(g: Any, x: Any, y: Any) -> Any:
 
 def matmul_bar_y(g: Any, x: Any, y: Any) -> Any:
     """Cotangent of y in `x @ y`, for every rank: x.T @ g, outer(x, g), g * x or g @ x."""
+    g = _fitted(g, x, y)
     x_rank, y_rank = len(shape_of(x)), len(shape_of(y))
     if x_rank == 1:
         return sum_to(g * x if y_rank == 1 else np.expand_dims(x, -1) * np.expand_dims(g, -2), y)
@@ -318,7 +334,9 @@ def tensordot(
 def tensordot_axes(axes: Any, x_rank: int, y_rank: int) -> Axes:
     """The pairs of axes that `tensordot` sums over."""
     if isinstance(axes, (tuple, list)):
-        first, second = (normal_axes(part, n) for part, n in zip(axes, (x_rank, y_rank), strict=True))
+        first, second = (
+            normal_axes(part, n) for part, n in zip(axes, (x_rank, y_rank), strict=True)
+        )
     else:
         count = operator.index(axes)
         if count > min(x_rank, y_rank):
@@ -344,7 +362,15 @@ def tensordot_bar_y(g: Any, x: Any, y: Any, axes: Any) -> Any:
     return contract_bar(g, y, x, ((), ()), over[::-1], {"precision": None, "out_dtype": None})
 
 
-def vecdot(x1: Any, x2: Any, /, *, axis: int = -1, precision: Any = None, preferred_element_type: Any = None) -> Any:
+def vecdot(
+    x1: Any,
+    x2: Any,
+    /,
+    *,
+    axis: int = -1,
+    precision: Any = None,
+    preferred_element_type: Any = None,
+) -> Any:
     """Sum of products along one axis, elements of x1 conjugated, the other axes broadcast.
 
     >>> vecdot(np.ones((2, 3)), np.ones(3))
@@ -405,9 +431,7 @@ def cross(
     if a.shape[-1] == b.shape[-1] == 2:
         return a[..., 0] * b[..., 1] - a[..., 1] * b[..., 0]
     a, b = (x if x.shape[-1] == 3 else with_third(x) for x in (a, b))
-    parts = [
-        a[..., i] * b[..., j] - a[..., j] * b[..., i] for i, j in ((1, 2), (2, 0), (0, 1))
-    ]
+    parts = [a[..., i] * b[..., j] - a[..., j] * b[..., i] for i, j in ((1, 2), (2, 0), (0, 1))]
     rank = parts[0].ndim + 1
     return np.stack(parts, axis=normal_axis(axisc, rank))
 
@@ -419,4 +443,4 @@ def with_third(x: Any) -> Any:
 
 from overt.runtime import config  # noqa: E402
 from overt.runtime import numpy as np  # noqa: E402
-from overt.runtime.derivatives import sum_to  # noqa: E402
+from overt.runtime.derivatives import sum_to, sum_to_shape  # noqa: E402

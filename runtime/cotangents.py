@@ -1,0 +1,244 @@
+"""Cotangents of containers: of parts taken out of them, put into them and moved within them.
+
+A cotangent of a container has the container's own structure; None stands for zero, of a part or of it all.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from typing import Any
+
+from overt.runtime.containers import appended, changed, popped
+from overt.runtime.derivatives import add, children_of, zeros_like_tree
+from overt.runtime.parts import is_array, parts_of
+from overt.runtime.primitive import Rule
+
+__all__ = [
+    "chosen", "joined", "merged", "move", "packed", "part", "place_field", "rows", "with_items",
+    "without_last",
+]  # fmt: skip
+
+
+def part(g: Any, index: Any) -> Any:
+    """One part of a cotangent; of zero, zero.
+
+    >>> part((1.0, None), 0), part(None, 3)
+    (1.0, None)
+    """
+    return None if g is None else g[index]
+
+
+def without_last(g: Any) -> Any:
+    """The cotangent of what a list was before it was appended to."""
+    return None if g is None else g[:-1]
+
+
+def packed(x: Any, bars: Iterable[Any]) -> Any:
+    """The cotangent of `x` from those of its items, as `a, b = x` gave them."""
+    bars = list(bars)
+    if is_array(x):
+        import overt.runtime.numpy as np
+
+        zero = np.zeros_like(x[0]) if len(bars) else None
+        return np.stack([zero if bar is None else bar for bar in bars])
+    if type(x) is dict:
+        return None  # unpacking a dictionary gives its keys
+    parts = parts_of(x)
+    if parts is None or not isinstance(x, (tuple, list)):
+        return bars
+    return parts.rebuild(bars) if hasattr(x, "_fields") else type(x)(bars)
+
+
+def rows(saved: Any, x: Any) -> Any:
+    """The cotangent of what a loop ran over, from those of its items, the last one first.
+
+    Items that the loop did not reach, since it ended early, get zero.
+    """
+    if hasattr(saved, "rows_like"):
+        return saved.rows_like(x)
+    bars = list(saved.reversed())
+    if is_array(x):
+        import overt.runtime.numpy as np
+
+        if not bars:
+            return zeros_like_tree(x)
+        stacked = np.stack(bars)
+        missing = x.shape[0] - len(bars)
+        if missing:
+            rest = np.zeros((missing, *stacked.shape[1:]), stacked.dtype)
+            stacked = np.concatenate([stacked, rest])
+        return stacked
+    if type(x) is dict:
+        bars += [None] * (len(x) - len(bars))
+        return None
+    if isinstance(x, (list, tuple)):
+        bars += [zeros_like_tree(item) for item in x[len(bars) :]]
+        return tuple(bars) if isinstance(x, tuple) else bars
+    return bars
+
+
+def place_field(g: Any, x: Any, name: str) -> Any:
+    """The cotangent of an object from that of one of its fields."""
+    parts = children_of(x)
+    if parts is None or getattr(x, name, None) is None:
+        raise TypeError(
+            f"the attribute {name!r} of a {type(x).__name__} cannot be differentiated: register the "
+            "class with overt.tree_util, or pass the value itself"
+        )
+    values, rebuild = parts
+    held = getattr(x, name)
+    found = [i for i, value in enumerate(values) if value is held]
+    if not found:
+        raise TypeError(
+            f"the attribute {name!r} of a {type(x).__name__} is computed, not a field, so its "
+            "derivative is not known; call a function instead"
+        )
+    bars = [zeros_like_tree(value) for value in values]
+    bars[found[0]] = g
+    return rebuild(bars)
+
+
+def with_items(x: Any, bars: dict[Any, Any]) -> Any:
+    """The cotangent of a dictionary from those of some of its items; the others' are zero.
+
+    >>> with_items({"w": 1.0, "b": 2.0, "n": 3}, {"b": 5.0})
+    {'w': 0.0, 'b': 5.0, 'n': None}
+    """
+    if type(x) is not dict:
+        total = zeros_like_tree(x)
+        from overt.runtime.numpy.indexing import place
+
+        for key, bar in bars.items():
+            total = add(total, place(bar, x, key))
+        return total
+    unknown = [key for key in bars if key not in x]
+    if unknown:
+        raise KeyError(unknown[0])
+    return {key: bars[key] if key in bars else zeros_like_tree(value) for key, value in x.items()}
+
+
+def chosen(bars: dict[str, Any], x: dict[str, Any]) -> dict[str, Any]:
+    """The cotangent of the keyword arguments `**x` out of those of all keyword arguments."""
+    return {key: bars.get(key) for key in x}
+
+
+def joined(a: Any, b: Any) -> Any:
+    """`[*a, *b]`, or the same of tuples."""
+    return a + b
+
+
+def merged(a: dict[Any, Any], b: dict[Any, Any]) -> dict[Any, Any]:
+    """`{**a, **b}`."""
+    return {**a, **b}
+
+
+def head_of(g: Any, a: Any) -> Any:
+    return None if g is None else g[: len(a)]
+
+
+def tail_of(g: Any, a: Any) -> Any:
+    return None if g is None else g[len(a) :]
+
+
+def kept_items(g: Any, a: Any, b: Any) -> Any:
+    return None if g is None else {key: None if key in b else g[key] for key in a}
+
+
+def taken_over(g: Any, b: Any) -> Any:
+    return None if g is None else {key: g[key] for key in b}
+
+
+appended.rule = Rule(  # type: ignore[attr-defined]
+    "appended", ("xs", "item"),
+    vjp=(lambda g, out, xs, item: without_last(g), lambda g, out, xs, item: part(g, -1)),
+    jvp=lambda dots, out, xs, item: appended(dots[0], dots[1]),
+)  # fmt: skip
+joined.rule = Rule(  # type: ignore[attr-defined]
+    "joined", ("a", "b"),
+    vjp=(lambda g, out, a, b: head_of(g, a), lambda g, out, a, b: tail_of(g, a)),
+    jvp=lambda dots, out, a, b: joined(dots[0], dots[1]),
+)  # fmt: skip
+merged.rule = Rule(  # type: ignore[attr-defined]
+    "merged", ("a", "b"),
+    vjp=(lambda g, out, a, b: kept_items(g, a, b), lambda g, out, a, b: taken_over(g, b)),
+    jvp=lambda dots, out, a, b: merged(dots[0], dots[1]),
+)  # fmt: skip
+
+
+# --- functions that only move things ---------------------------------------------------------------
+
+
+class Token:
+    """Stands for one value while a function that only moves values is watched."""
+
+    __slots__ = ("path",)
+
+    def __init__(self, path: tuple[Any, ...]) -> None:
+        self.path = path
+
+
+def move(fn: Callable[..., Any], args: tuple[Any, ...], moving: list[bool]) -> tuple[Any, Callable]:
+    """Run a function that only moves values about; its result, and its pullback.
+
+    The arguments named by `moving` are replaced by tokens and the function is run on them too: where a
+    token turns up in the result says which argument's part that is.
+    """
+    out = fn(*args)
+    marked = [marks(x, (i,)) if m else x for i, (x, m) in enumerate(zip(args, moving, strict=True))]
+    traced = fn(*marked)
+    if not isinstance(out, (list, tuple, dict)) and parts_of(out) is None and hasattr(out, "__iter__"):
+        out, traced = list(out) if not is_array(out) else out, traced
+        if not isinstance(traced, Token) and not is_array(out):
+            traced = list(traced)
+
+    def pullback(g: Any) -> list[Any]:
+        bars: list[Any] = [None] * len(args)
+        found: dict[tuple[Any, ...], Any] = {}
+        gather(g, traced, found)
+        for path, bar in found.items():
+            i = path[0]
+            bars[i] = add(bars[i], at_path(args[i], path[1:], bar))
+        return bars
+
+    return out, pullback
+
+
+def marks(x: Any, path: tuple[Any, ...]) -> Any:
+    """A container with every item replaced by a token; a leaf is one token."""
+    if type(x) is dict:
+        return {key: Token((*path, key)) for key in x}
+    if isinstance(x, (list, tuple)) and not hasattr(x, "_fields"):
+        return type(x)(Token((*path, i)) for i in range(len(x)))
+    return Token(path)
+
+
+def gather(g: Any, traced: Any, found: dict[tuple[Any, ...], Any]) -> None:
+    """Cotangents by the path of the token in whose place they are."""
+    if g is None:
+        return
+    if isinstance(traced, Token):
+        found[traced.path] = add(found.get(traced.path), g)
+    elif type(traced) is dict:
+        for key, inner in traced.items():
+            gather(part(g, key), inner, found)
+    elif isinstance(traced, (list, tuple)):
+        for i, inner in enumerate(traced):
+            gather(g[i], inner, found)
+    else:
+        parts = children_of(traced)
+        whole = children_of(g)
+        if parts is not None and whole is not None:
+            for inner, bar in zip(parts[0], whole[0], strict=True):
+                gather(bar, inner, found)
+
+
+def at_path(x: Any, path: tuple[Any, ...], bar: Any) -> Any:
+    """A cotangent of `x` that is zero but for one part."""
+    if not path:
+        return bar
+    if type(x) is dict:
+        return {key: bar if key == path[0] else None for key in x}
+    return type(x)(bar if i == path[0] else None for i in range(len(x)))
+
+
+__all__ += ["changed", "popped"]

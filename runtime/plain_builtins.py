@@ -1,0 +1,106 @@
+"""Builtins as plain Python, for the passes to read: what they mean, written with loops and branches."""
+
+from __future__ import annotations
+
+from typing import Any
+
+__all__ = ["PLAIN"]
+
+MISSING = object()
+
+
+def sum_of(items: Any, start: Any = 0) -> Any:
+    """`sum(items, start)`."""
+    total = start
+    for item in items:
+        total = total + item
+    return total
+
+
+def map_of(function: Any, *lists: Any) -> Any:
+    """`list(map(function, *lists))`."""
+    results = []
+    for items in zip(*lists, strict=False):
+        results.append(function(*items))
+    return results
+
+
+def map_one(function: Any, items: Any) -> Any:
+    """`list(map(function, items))`."""
+    results = []
+    for item in items:
+        results.append(function(item))
+    return results
+
+
+def filter_of(function: Any, items: Any) -> Any:
+    """`list(filter(function, items))`."""
+    results = []
+    for item in items:
+        if function(item):
+            results.append(item)
+    return results
+
+
+def reduce_of(function: Any, items: Any, initial: Any) -> Any:
+    """`functools.reduce(function, items, initial)`."""
+    total = initial
+    for item in items:
+        total = function(total, item)
+    return total
+
+
+def reduce_rest(function: Any, items: Any) -> Any:
+    """`functools.reduce(function, items)`."""
+    items = list(items)
+    total = items[0]
+    for item in items[1:]:
+        total = function(total, item)
+    return total
+
+
+def max_of(items: Any) -> Any:
+    """`max(items)`."""
+    items = list(items)
+    best = items[0]
+    for item in items[1:]:
+        if item > best:
+            best = item
+    return best
+
+
+def min_of(items: Any) -> Any:
+    """`min(items)`."""
+    items = list(items)
+    best = items[0]
+    for item in items[1:]:
+        if item < best:
+            best = item
+    return best
+
+
+def float_of(x: Any) -> Any:
+    """`float(x)`, kept differentiable."""
+    return x
+
+
+def divmod_of(x: Any, y: Any) -> Any:
+    """`divmod(x, y)`."""
+    return x // y, x % y
+
+
+def partial_of(function: Any, *args: Any) -> Any:
+    """`functools.partial(function, *args)`."""
+    return function, args
+
+
+PLAIN = {
+    "sum": sum_of,
+    "map": map_one,
+    "filter": filter_of,
+    "reduce": reduce_of,
+    "max": max_of,
+    "min": min_of,
+    "float": float_of,
+    "divmod": divmod_of,
+}

@@ -1,0 +1,451 @@
+"""Calls in derivative code whose function is known only when the code runs.
+
+`y, pull = vjp_of(f, x)` calls f and gives its pullback: `f_bar, x_bar = pull(y_bar)`.  What f is decides how:
+a function with a rule, a user's function (its pair is generated on demand), a method, a partial, a
+container's method, a class, a transformed function; anything else is recorded by its primitives' rules.
+"""
+
+from __future__ import annotations
+
+import builtins
+import dataclasses
+import functools
+import inspect
+import types
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from overt.rewrites import core
+from overt.rewrites.refusal import Refusal
+from overt.runtime.containers import changed, popped
+from overt.runtime.cotangents import move
+from overt.runtime.derivatives import children_of, is_inexact, zeros_like_tree
+from overt.runtime.parts import parts_of
+from overt.runtime.plain_builtins import PLAIN, map_of, reduce_rest
+from overt.runtime.primitive import rule_of
+from overt.runtime.record import vjp_call
+from overt.runtime.tree_registry import register_pytree_node
+from overt.transformer import transformed
+from overt.transformer.transformed import Transformed
+
+MOVERS = (list, tuple, dict, zip, enumerate, reversed, popped, changed, sorted)
+CONTAINERS = (list, tuple, dict, set, types.MappingProxyType)
+
+
+class Pullback:
+    """What one call leaves for its reverse: the backward function and what was saved for it.
+
+    Called with the result's cotangent it gives `(f_bar, *args_bar)`, and last a dictionary of those of the
+    keyword arguments, if there were any.
+    """
+
+    __slots__ = ("bwd", "saved")
+
+    def __init__(self, bwd: Callable[[Any, Any], Any], saved: Any) -> None:
+        self.bwd, self.saved = bwd, saved
+
+    def __call__(self, out_bar: Any) -> Any:
+        return self.bwd(self.saved, out_bar)
+
+
+register_pytree_node(Pullback, lambda p: ((p.saved,), p.bwd), lambda bwd, kids: Pullback(bwd, kids[0]))
+
+
+def vjp_of(f: Any, *args: Any, **keywords: Any) -> tuple[Any, Callable[[Any], Any]]:
+    """Call `f`; its result, and the pullback from the result's cotangent to those of f and its arguments."""
+    saved_or_none = call_pair(f, args, keywords)
+    if saved_or_none is not None:
+        return saved_or_none
+    return recorded(f, args, keywords)
+
+
+def call_pair(f: Any, args: tuple[Any, ...], keywords: dict[str, Any]) -> Any:
+    """The ways to differentiate a call that are better than recording it; None if there is none."""
+    if f is vjp_of:
+        return differentiated_vjp(args, keywords)
+    if isinstance(f, Pullback):
+        out, pull = vjp_of(f.bwd, f.saved, *args)
+        return out, Pullback(pull_of_pullback, pull)
+    if isinstance(f, functools.partial):
+        return of_partial(f, args, keywords)
+    if isinstance(f, types.MethodType):
+        if isinstance(f.__func__, types.FunctionType) or isinstance(f.__func__, Transformed):
+            return of_method(f, args, keywords)
+        return None
+    if isinstance(f, types.BuiltinMethodType) and isinstance(f.__self__, CONTAINERS):
+        return moved(f.__self__, functools.partial(call_method, f.__name__), args, keywords)
+    found = of_builtin(f, args, keywords)
+    if found is not None:
+        return found
+    if f in MOVERS and not keywords:
+        return moved(None, f, args, keywords)
+    if isinstance(f, type):
+        return of_class(f, args, keywords)
+    if isinstance(f, Transformed):
+        return of_transformed(f, args, keywords)
+    if rule_of(f) is not None:
+        return None
+    if isinstance(f, types.FunctionType):
+        if namedtuple_method(f):
+            return None
+        return of_function(f, args, keywords) if transformed.is_users(f) or is_plain(f) else None
+    call = transformed.call_method(f)
+    if call is not None:
+        return of_method(types.MethodType(call, f), args, keywords)
+    return None
+
+
+def is_plain(f: types.FunctionType) -> bool:
+    """Whether a function of Overt's own is plain Python for the passes to read."""
+    return f.__module__ in ("overt.runtime.plain_builtins",) or getattr(f, "__overt_plain__", False)
+
+
+def namedtuple_method(f: types.FunctionType) -> bool:
+    return f.__code__.co_filename.startswith("<string>") or "/collections/" in f.__code__.co_filename
+
+
+# --- the user's functions --------------------------------------------------------------------------
+
+
+def of_function(f: Any, args: tuple[Any, ...], keywords: dict[str, Any]) -> Any:
+    """By the pair `f_fwd`, `f_bwd` generated from the function's source."""
+    try:
+        bound = inspect.signature(f).bind(*args, **keywords)
+    except (TypeError, ValueError):
+        f(*args, **keywords)  # raises what Python raises
+        raise
+    parameters = inspect.signature(f).parameters
+    active = tuple(
+        name
+        for name in parameters
+        if name in bound.arguments and has_derivative(bound.arguments[name])
+    )
+    lift = transformed.needs_lifting(args, keywords)
+    pair = pair_of(f, active, lift)
+    if pair is None:
+        return None
+    fwd, bwd = pair
+    out, saved = fwd(*args, **keywords)
+    return out, Pullback(FunctionPull(bwd, layout(f, bound, len(args), keywords)), saved)
+
+
+class FunctionPull:
+    """Cotangents by parameter, laid out as the call gave its arguments."""
+
+    __slots__ = ("bwd", "slots")
+
+    def __init__(self, bwd: Callable[..., Any], slots: tuple[Any, ...]) -> None:
+        self.bwd, self.slots = bwd, slots
+
+    def __call__(self, saved: Any, out_bar: Any) -> Any:
+        return arranged(self.bwd(saved, out_bar), self.slots)
+
+    def __eq__(self, other: object) -> bool:
+        return (
+            isinstance(other, FunctionPull) and self.bwd is other.bwd and self.slots == other.slots
+        )
+
+    def __hash__(self) -> int:
+        return hash((id(self.bwd), self.slots))
+
+
+def layout(
+    f: Any, bound: inspect.BoundArguments, count: int, keywords: dict[str, Any]
+) -> tuple[tuple[int, Any], ...]:
+    """For each argument of a call, the parameter it went to and where in `*args` or `**kwargs` it is."""
+    parameters = list(inspect.signature(f).parameters.values())
+    slots: list[tuple[Any, ...]] = []
+    plain = [i for i, p in enumerate(parameters) if p.kind in (p.POSITIONAL_ONLY, p.POSITIONAL_OR_KEYWORD)]
+    star = next((i for i, p in enumerate(parameters) if p.kind is p.VAR_POSITIONAL), None)
+    double = next((i for i, p in enumerate(parameters) if p.kind is p.VAR_KEYWORD), None)
+    for n in range(count):
+        slots.append((plain[n], None) if n < len(plain) else (star, n - len(plain)))
+    names = {p.name: i for i, p in enumerate(parameters)}
+    for k in keywords:
+        known = k in names and parameters[names[k]].kind is not inspect.Parameter.VAR_KEYWORD
+        slots.append((names[k], None, k) if known else (double, k, k))
+    return tuple(slots)
+
+
+def arranged(bars: Sequence[Any], slots: tuple[Any, ...]) -> tuple[Any, ...]:
+    positional: list[Any] = [None]
+    named: dict[str, Any] = {}
+    for slot in slots:
+        bar = bars[slot[0]]
+        if slot[1] is not None and bar is not None:
+            bar = bar[slot[1]]
+        if len(slot) == 3:
+            named[slot[2]] = bar
+        else:
+            positional.append(bar)
+    return (*positional, named) if named else tuple(positional)
+
+
+def pair_of(f: Any, active: tuple[str, ...], lift: bool) -> tuple[Callable, Callable] | None:
+    """The live forward and backward function of a user's function."""
+    step = f"|pair({','.join(active)})"
+    ending = "|lift" if lift else ""
+    sources: list[Any] = []
+
+    def make(which: int) -> Any:
+        if not sources:
+            from overt.rewrites.reverse import pullback_pair
+
+            sources.extend(pullback_pair(transformed.source_of(f), active))
+        return transformed.lift(sources[which]) if lift else sources[which]
+
+    fwd = transformed.alive(f, f"{step}|fwd{ending}", lambda: make(0))
+    return fwd, transformed.alive(f, f"{step}|bwd{ending}", lambda: make(1))
+
+
+def has_derivative(x: Any) -> bool:
+    """Whether some part of an argument is a float, so that a derivative may flow through it."""
+    if is_inexact(x):
+        return True
+    if isinstance(x, (types.FunctionType, types.ModuleType, type, str, bytes)):
+        return False
+    if isinstance(x, functools.partial):
+        return any(map(has_derivative, [*x.args, *x.keywords.values()]))
+    if isinstance(x, Transformed):
+        return has_derivative(x.__wrapped__)
+    if isinstance(x, types.MethodType):
+        return has_derivative(x.__self__)
+    if isinstance(x, Pullback):
+        return True
+    parts = children_of(x)
+    return parts is not None and any(map(has_derivative, parts[0]))
+
+
+# --- callables that hold a function ----------------------------------------------------------------
+
+
+def of_method(f: types.MethodType, args: tuple[Any, ...], keywords: dict[str, Any]) -> Any:
+    out, pull = vjp_of(f.__func__, f.__self__, *args, **keywords)
+    return out, Pullback(drop_function, pull)
+
+
+def drop_function(pull: Any, out_bar: Any) -> Any:
+    """`self` takes the place of the function: a method's cotangent is that of its object."""
+    return pull(out_bar)[1:]
+
+
+def of_partial(f: functools.partial, args: tuple[Any, ...], keywords: dict[str, Any]) -> Any:
+    every = {**f.keywords, **keywords}
+    out, pull = vjp_of(f.func, *f.args, *args, **every)
+    return out, Pullback(PartialPull(len(f.args), len(args), tuple(f.keywords), tuple(keywords)), pull)
+
+
+@dataclasses.dataclass(frozen=True)
+class PartialPull:
+    """Cotangents of a partial's own arguments, apart from those of the call."""
+
+    held: int
+    given: int
+    held_names: tuple[str, ...]
+    names: tuple[str, ...]
+
+    def __call__(self, pull: Any, out_bar: Any) -> Any:
+        bars = pull(out_bar)
+        named = bars[-1] if self.held_names or self.names else {}
+        own = bars[1 : 1 + self.held]
+        rest = bars[1 + self.held : 1 + self.held + self.given]
+        kept = {k: named[k] for k in self.held_names if k not in self.names}
+        mine = (tuple(own), kept)
+        passed = {k: named[k] for k in self.names}
+        return (mine, *rest, passed) if passed else (mine, *rest)
+
+
+def pull_of_pullback(pull: Any, out_bar: Any) -> Any:
+    """The cotangent of a pullback is that of what it saved."""
+    _, saved_bar, *bars = pull(out_bar)
+    return (saved_bar, *bars)
+
+
+def differentiated_vjp(args: tuple[Any, ...], keywords: dict[str, Any]) -> Any:
+    """`vjp_of(vjp_of, f, x)`: the derivative of the forward half of a pair."""
+    f, *rest = args
+    y, pull = vjp_of(f, *rest, **keywords)
+    if not isinstance(pull, Pullback):
+        return None
+    out, outer = vjp_call(lambda g, xs, ks: parted(vjp_of(g, *xs, **ks)), f, tuple(rest), keywords)
+    (y, saved) = out
+    return (y, Pullback(pull.bwd, saved)), Pullback(VjpPull(bool(keywords)), outer)
+
+
+def parted(result: tuple[Any, Pullback]) -> tuple[Any, Any]:
+    y, pull = result
+    return y, pull.saved
+
+
+@dataclasses.dataclass(frozen=True)
+class VjpPull:
+    """The pullback of a call of `vjp_of`."""
+
+    named: bool
+
+    def __call__(self, outer: Any, out_bar: Any) -> Any:
+        f_bar, rest_bars, named = outer(out_bar)
+        bars = (None, f_bar, *rest_bars)
+        return (*bars, named) if self.named else bars
+
+
+def of_transformed(f: Transformed, args: tuple[Any, ...], keywords: dict[str, Any]) -> Any:
+    """A transformed function, by the source of what it does."""
+    from overt.transformer.jit import Jitted
+
+    if isinstance(f, Jitted):
+        return vjp_of(f.__wrapped__, *args, **keywords)
+    return None
+
+
+# --- builtins, containers, classes -----------------------------------------------------------------
+
+
+def of_builtin(f: Any, args: tuple[Any, ...], keywords: dict[str, Any]) -> Any:
+    """A builtin that is a loop or a branch: through the same in plain Python."""
+    name = getattr(f, "__name__", "")
+    if f is not getattr(builtins, name, None) and f is not functools.reduce:
+        return None
+    plain = PLAIN.get(name)
+    if plain is None or (name in ("max", "min") and keywords):
+        return None
+    if name in ("max", "min") and len(args) > 1:
+        out, pull = vjp_of(plain, list(args))
+        return out, Pullback(spread_list, pull)
+    if name == "map" and len(args) > 2:
+        plain = map_of
+    if name == "reduce" and len(args) == 2:
+        plain = reduce_rest
+    if name in ("sum", "max", "min") and args and not isinstance(args[0], (list, tuple, dict)):
+        if not hasattr(args[0], "shape"):
+            args = (list(args[0]), *args[1:])
+    return vjp_of(plain, *args, **keywords)
+
+
+def spread_list(pull: Any, out_bar: Any) -> Any:
+    f_bar, bars = pull(out_bar)
+    return (f_bar, *bars)
+
+
+def call_method(name: str, x: Any, *args: Any) -> Any:
+    return getattr(x, name)(*args)
+
+
+def moved(holder: Any, f: Any, args: tuple[Any, ...], keywords: dict[str, Any]) -> Any:
+    """A function that only moves the items of containers about."""
+    if keywords:
+        return None
+    every = args if holder is None else (holder, *args)
+    every = tuple(list(x) if hasattr(x, "__next__") else x for x in every)
+    if any(hasattr(x, "shape") for x in every) and f not in (list, tuple, zip, enumerate, reversed):
+        if f is not popped and f is not changed and holder is None:
+            return None
+    rows = [hasattr(x, "shape") and getattr(x, "shape", ()) != () and f in MOVERS[:6] for x in every]
+    plain = tuple(list(x) if r else x for x, r in zip(every, rows, strict=True))
+    moving = [has_derivative(x) for x in plain]
+    out, pull = move(f, plain, moving)
+    shapes = tuple(x if r else None for x, r in zip(every, rows, strict=True))
+    return out, MovePull(pull, shapes, holder is None)
+
+
+class MovePull:
+    """The pullback of a move: parts of the cotangent go back to where their values came from."""
+
+    def __init__(self, pull: Callable[[Any], list[Any]], arrays: tuple[Any, ...], function: bool) -> None:
+        self.pull, self.arrays, self.function = pull, arrays, function
+
+    def __call__(self, out_bar: Any) -> Any:
+        from overt.runtime.cotangents import packed
+
+        bars = self.pull(out_bar)
+        bars = [
+            packed(x, bar) if x is not None and bar is not None else bar
+            for x, bar in zip(self.arrays, bars, strict=True)
+        ]
+        return (None, *bars) if self.function else tuple(bars)
+
+
+def of_class(f: type, args: tuple[Any, ...], keywords: dict[str, Any]) -> Any:
+    """A container class: each argument is one field."""
+    if f in (float, complex):
+        return vjp_of(PLAIN["float"], *args)
+    if not (dataclasses.is_dataclass(f) or (issubclass(f, tuple) and hasattr(f, "_fields"))):
+        return None
+    if dataclasses.is_dataclass(f) and hasattr(f, "__post_init__"):
+        return None
+    out = f(*args, **keywords)
+    names = f._fields if hasattr(f, "_fields") else [x.name for x in dataclasses.fields(f) if x.init]
+    places = tuple([*names[: len(args)], *keywords])
+    return out, FieldPull(places, len(args), out)
+
+
+class FieldPull:
+    """Cotangents of a container's fields, as the arguments of its constructor."""
+
+    def __init__(self, names: tuple[str, ...], count: int, out: Any) -> None:
+        self.names, self.count, self.out = names, count, out
+
+    def __call__(self, out_bar: Any) -> Any:
+        bars = {n: None if out_bar is None else getattr(out_bar, n) for n in self.names}
+        given = [bars[n] for n in self.names[: self.count]]
+        named = {n: bars[n] for n in self.names[self.count :]}
+        return (None, *given, named) if named else (None, *given)
+
+
+# --- everything else -------------------------------------------------------------------------------
+
+
+def recorded(f: Any, args: tuple[Any, ...], keywords: dict[str, Any]) -> Any:
+    """By recording what the call does in primitives."""
+    if isinstance(f, types.MethodType) or isinstance(f, types.BuiltinMethodType):
+        holder, name = f.__self__, f.__name__
+        if parts_of(holder) is not None or is_inexact(holder):
+            out, pull = recorded_call(functools.partial(call_method, name), (holder, *args), keywords)
+            return out, Pullback(shifted_record, pull)
+    out, pull = recorded_call(f, args, keywords)
+    return out, Pullback(whole_record, pull)
+
+
+def recorded_call(f: Any, args: tuple[Any, ...], keywords: dict[str, Any]) -> Any:
+    lift = transformed.needs_lifting(args, keywords)
+    function = transformed.lifted(f) if lift else f
+    if isinstance(f, functools.partial):
+        function = f
+
+    def run(args: Any, keywords: Any) -> Any:
+        return function(*args, **keywords)
+
+    out, pull = vjp_call(run, tuple(args), keywords)
+    return out, RecordPull(pull, bool(keywords))
+
+
+class RecordPull:
+    """The pullback of a recorded call: `(*args_bar)`, and the keywords' last."""
+
+    def __init__(self, pull: Callable[[Any], Any], named: bool) -> None:
+        self.pull, self.named = pull, named
+
+    def __call__(self, out_bar: Any) -> Any:
+        args_bar, named = self.pull(out_bar)
+        return (*args_bar, named) if self.named else tuple(args_bar)
+
+
+def whole_record(pull: Any, out_bar: Any) -> Any:
+    return (None, *pull(out_bar))
+
+
+def shifted_record(pull: Any, out_bar: Any) -> Any:
+    return pull(out_bar)
+
+
+# --- forward mode ----------------------------------------------------------------------------------
+
+
+def jvp_of(f: Any, args: tuple[Any, ...], dots: tuple[Any, ...], **keywords: Any) -> tuple[Any, Any]:
+    """Call `f`; its result and the result's tangent."""
+    from overt.runtime.dual import jvp_call
+
+    return jvp_call(functools.partial(f, **keywords) if keywords else f, args, dots)
+
+
+__all__ = ["Pullback", "Refusal", "core", "jvp_of", "vjp_of", "zeros_like_tree"]
