@@ -12,7 +12,7 @@ _NAMES = {
     "containers": "appended at changed is_mapping is_sequence popped",
     "control": "Saved Undefined cond for_loop guard loop_enumerate loop_range loop_reversed "
     "loop_zip while_loop",
-    "cotangents": "chosen head_of joined kept_items merged packed part place_field rows tail_of "
+    "cotangents": "chosen head_of joined kept_items merged packed part place_field rows spread_to tail_of "
     "taken_over with_items without_last",
     "derivatives": "add materialize ones_like_tree sum_to zeros_like_tree",
     "lanes": "Lanes",
