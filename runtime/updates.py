@@ -1,8 +1,8 @@
 """`x.at[index].set(v)` and its kin: updates of an array that give a new array.
 
-Modes, as in JAX: `None`, "drop" and "fill" leave out writes that are out of range, "clip" moves them to
-the nearest place, "promise_in_bounds" trusts the caller. Reads by `get` are kept in range by default;
-"fill" (or "drop") gives `fill_value` instead.
+Modes, as in JAX: `None`, "drop" and "fill" leave out writes that are out of range, "clip" moves
+them to the nearest place, "promise_in_bounds" trusts the caller. Reads by `get` are kept in
+range by default; "fill" (or "drop") gives `fill_value` instead.
 """
 
 from __future__ import annotations
@@ -144,7 +144,7 @@ def part_at(x: Any, index: Any, **how: Any) -> Any:
 
 def place_at(g: Any, x: Any, index: Any, mode: str, fill: Any, sorted: bool, unique: bool) -> Any:
     """Transpose of `part_at`: zeros like `x` with `g` added at `index`."""
-    how = {"mode": mode, "sorted": sorted, "unique": unique}
+    how: dict[str, Any] = {"mode": mode, "sorted": sorted, "unique": unique}
     return write(np.zeros_like(x), index, g, combine="add", check=False, **how)
 
 

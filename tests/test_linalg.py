@@ -48,7 +48,9 @@ def test_values(batch: Any, kind: str) -> None:
     assert_same(linalg.pinv(a[..., :2]), numpy.linalg.pinv(a[..., :2]))
     assert_same(linalg.matrix_power(a, -3), numpy.linalg.matrix_power(a, -3))
     values, vectors = linalg.eigh(h)
-    assert_same(h @ numpy.asarray(vectors), numpy.asarray(vectors) * numpy.asarray(values)[..., None, :])
+    assert_same(
+        h @ numpy.asarray(vectors), numpy.asarray(vectors) * numpy.asarray(values)[..., None, :]
+    )
     values, vectors = map(numpy.asarray, linalg.eig(a))
     assert_same(a.astype(complex) @ vectors, vectors * values[..., None, :])
     spd = h @ h.conj().swapaxes(-1, -2) + numpy.eye(3)
@@ -66,7 +68,10 @@ def test_factorizations(shape: Any) -> None:
     for mode in ("reduced", "complete"):
         q, r = map(numpy.asarray, linalg.qr(a, mode))
         assert_same(q @ r, a)
-        assert_same(numpy.swapaxes(q, -1, -2) @ q, numpy.broadcast_to(numpy.eye(q.shape[-1]), (*shape[:-2], q.shape[-1], q.shape[-1])))
+        assert_same(
+            numpy.swapaxes(q, -1, -2) @ q,
+            numpy.broadcast_to(numpy.eye(q.shape[-1]), (*shape[:-2], q.shape[-1], q.shape[-1])),
+        )
     assert_same(numpy.abs(linalg.qr(a, "r")), numpy.abs(numpy.linalg.qr(a, "r")))
 
 
@@ -106,7 +111,11 @@ def test_norms() -> None:
     assert_same(linalg.norm(v, 0), numpy.linalg.norm(v, 0))
     check_derivatives(lambda x: linalg.norm(x, axis=1) * linalg.norm(x), x, order=2)
     for ord in (None, 1, 2, 3, numpy.inf, 0.5):
-        assert_same(gradient(lambda v, p=ord: linalg.norm(v, p), numpy.zeros(3)), numpy.zeros(3), what=str(ord))
+        assert_same(
+            gradient(lambda v, p=ord: linalg.norm(v, p), numpy.zeros(3)),
+            numpy.zeros(3),
+            what=str(ord),
+        )
     check_batch(linalg.norm, normal(3, 2, 2))
 
 
@@ -140,7 +149,10 @@ def test_determinants(n: int) -> None:
         ]
     )
     numpy.testing.assert_allclose(gradient(linalg.det, singular), cofactors, atol=1e-6)
-    assert_same(gradient(linalg.det, numpy.zeros((n, n))), numpy.ones((1, 1)) if n == 1 else numpy.zeros((n, n)))
+    assert_same(
+        gradient(linalg.det, numpy.zeros((n, n))),
+        numpy.ones((1, 1)) if n == 1 else numpy.zeros((n, n)),
+    )
 
 
 def test_cholesky() -> None:
@@ -181,7 +193,9 @@ def test_eigenvalues() -> None:
 
     check_derivatives(spectrum, a, order=2)
     check_derivatives(linalg.eigvalsh, a + a.T)
-    check_derivatives(lambda a: np.real(linalg.eigvals(a)).sum() + np.sum(np.abs(linalg.eig(a)[1])), a)
+    check_derivatives(
+        lambda a: np.real(linalg.eigvals(a)).sum() + np.sum(np.abs(linalg.eig(a)[1])), a
+    )
 
 
 def test_ties_are_finite() -> None:

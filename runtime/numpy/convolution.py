@@ -93,7 +93,12 @@ def convolve_bar(g: Any, a: Any, v: Any, mode: str) -> Any:
 
 
 def correlate(
-    a: Any, v: Any, mode: str = "valid", *, precision: Any = None, preferred_element_type: Any = None
+    a: Any,
+    v: Any,
+    mode: str = "valid",
+    *,
+    precision: Any = None,
+    preferred_element_type: Any = None,
 ) -> Any:
     """Sums of products of a with shifted, conjugated v.
 

@@ -113,9 +113,7 @@ def diagflat(v: Any, k: int = 0) -> Any:
 @composite(
     arrays=("a",),
     linear=True,
-    vjp=(
-        lambda g, out, a, *, offset, axis1, axis2, dtype: on_trace(g, a, offset, axis1, axis2),
-    ),
+    vjp=(lambda g, out, a, *, offset, axis1, axis2, dtype: on_trace(g, a, offset, axis1, axis2),),
 )
 def trace(a: Any, offset: int = 0, axis1: int = 0, axis2: int = 1, dtype: Any = None) -> Any:
     """The sum of a diagonal.
@@ -188,7 +186,8 @@ def tril(m: Any, k: int = 0) -> Any:
     m = np.asarray(m)
     if m.ndim < 2:
         raise ValueError(f"tril needs at least two axes, not shape {m.shape}")
-    return np.where(tri(*m.shape[-2:], k=k, dtype=bool), m, np.zeros((), m.dtype))
+    rows, columns = m.shape[-2:]
+    return np.where(tri(rows, columns, k, bool), m, np.zeros((), m.dtype))
 
 
 @composite(arrays=("m",), linear=True, vjp=(lambda g, out, m, *, k: np.triu(g, k),))
@@ -202,7 +201,8 @@ def triu(m: Any, k: int = 0) -> Any:
     m = np.asarray(m)
     if m.ndim < 2:
         raise ValueError(f"triu needs at least two axes, not shape {m.shape}")
-    return np.where(tri(*m.shape[-2:], k=k - 1, dtype=bool), np.zeros((), m.dtype), m)
+    rows, columns = m.shape[-2:]
+    return np.where(tri(rows, columns, k - 1, bool), np.zeros((), m.dtype), m)
 
 
 def known(arrays: Any) -> tuple[Any, ...]:
@@ -295,7 +295,11 @@ def indices(dimensions: Any, dtype: Any = int, sparse: bool = False) -> Any:
     ]
     if sparse:
         return tuple(lines)
-    return np.stack([np.broadcast_to(line, tuple(dimensions)) for line in lines]) if lines else np.zeros((0,), dtype)
+    return (
+        np.stack([np.broadcast_to(line, tuple(dimensions)) for line in lines])
+        if lines
+        else np.zeros((0,), dtype)
+    )
 
 
 def ix_(*args: Any) -> tuple[Any, ...]:
@@ -326,7 +330,7 @@ def unravel_index(indices: Any, shape: Any) -> tuple[Any, ...]:
     """
     lengths = [operator.index(n) for n in (shape if isinstance(shape, (tuple, list)) else (shape,))]
     total = int(numpy.prod(lengths, dtype=int))
-    number = np.asarray(indices)
+    number = np.asarray(indices, dtype=None if shape_of(indices) else int)
     number = np.clip(np.where(number < 0, number + total, number), 0, max(total - 1, 0))
     result = []
     for n in reversed(lengths):
@@ -341,7 +345,7 @@ def ravel_multi_index(multi_index: Any, dims: Any, mode: str = "raise", order: s
     >>> ravel_multi_index((1, 2), (2, 3))
     Array(5, dtype=int32)
     """
-    parts = [np.asarray(part) for part in multi_index]
+    parts = [np.asarray(part, dtype=None if shape_of(part) else int) for part in multi_index]
     if len(parts) != len(dims):
         raise ValueError(f"got {len(parts)} index arrays for {len(dims)} dimensions")
     if mode == "wrap":

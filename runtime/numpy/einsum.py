@@ -23,8 +23,8 @@ __all__ = ["einsum", "einsum_path"]
     ],
 )
 def einsum(
-    subscripts: Any, /, *operands: Any, out: Any = None, optimize: Any = "optimal", precision: Any = None,
-    preferred_element_type: Any = None,
+    subscripts: Any, /, *operands: Any, out: Any = None, optimize: Any = "optimal",
+    precision: Any = None, preferred_element_type: Any = None,
 ) -> Any:  # fmt: skip
     """Products of elements summed over the letters that the result lacks.
 
@@ -132,10 +132,10 @@ def contracted(
     """Sum of products; letters of the result that no operand has are broadcast to `sizes`."""
     pairs = [lean(term, x, sizes) for term, x in zip(terms, operands, strict=True)]
     for first, second in contraction_order(pairs, right, sizes):
-        chosen = [pairs[first], pairs[second]]
+        left, other = pairs[first], pairs[second]
         pairs = [pair for k, pair in enumerate(pairs) if k not in (first, second)]
         needed = set(right).union(*(term for term, _ in pairs))
-        pairs.append(multiplied(*chosen, needed, precision, dtype))
+        pairs.append(multiplied(left, other, needed, precision, dtype))
     ((term, x),) = pairs
     term, x = summed(term, x, set(right))
     order = [term.index(letter) for letter in right if letter in term]
@@ -167,7 +167,8 @@ def contraction_order(pairs: list[Any], right: str, sizes: dict[str, int]) -> li
     if count < 3:
         return [(0, 1)] * (count - 1)
     stand_ins = [
-        numpy.broadcast_to(numpy.float32(0), tuple(max(sizes[c], 1) for c in term)) for term, _ in pairs
+        numpy.broadcast_to(numpy.float32(0), tuple(max(sizes[c], 1) for c in term))
+        for term, _ in pairs
     ]
     known = {letter for term, _ in pairs for letter in term}
     formula = ",".join(t for t, _ in pairs) + "->" + "".join(c for c in right if c in known)
@@ -185,10 +186,12 @@ def summed(term: str, x: Any, needed: set[str]) -> tuple[str, Any]:
     return "".join(letter for letter in term if letter in needed), np.sum(x, axis=gone)
 
 
-def multiplied(first: Any, second: Any, needed: set[str], precision: Any, dtype: Any) -> tuple[str, Any]:
+def multiplied(
+    first: Any, second: Any, needed: set[str], precision: Any, dtype: Any
+) -> tuple[str, Any]:
     """The product of two operands, summed over the letters that nothing else needs."""
-    a, x = summed(*first, needed | set(second[0]))
-    b, y = summed(*second, needed | set(first[0]))
+    a, x = summed(first[0], first[1], needed | set(second[0]))
+    b, y = summed(second[0], second[1], needed | set(first[0]))
     shared = [letter for letter in a if letter in b]
     batch = [letter for letter in shared if letter in needed]
     over = [letter for letter in shared if letter not in needed]

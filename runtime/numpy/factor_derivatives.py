@@ -1,8 +1,8 @@
 """Derivatives of matrix factorizations.
 
 Source: M. Giles, "An extended collection of matrix derivative results for forward and reverse mode
-algorithmic differentiation" (2008); I. Murray, "Differentiation of the Cholesky decomposition" (2016);
-F. Walter, "Structured higher-order algorithmic differentiation" (2010) for QR.
+algorithmic differentiation" (2008); I. Murray, "Differentiation of the Cholesky decomposition"
+(2016); F. Walter, "Structured higher-order algorithmic differentiation" (2010) for QR.
 
 Cotangents are bilinear partners of tangents, without conjugation, as in JAX.
 """
@@ -100,7 +100,9 @@ def triangular_bar_y(g: Any, a: Any, left: bool, lower: bool, unit: bool, transp
     return solve_triangular(a, g, left=left, lower=lower, unit=unit, transpose=flipped)
 
 
-def triangular_bar_a(g: Any, out: Any, a: Any, left: bool, lower: bool, unit: bool, transpose: str) -> Any:
+def triangular_bar_a(
+    g: Any, out: Any, a: Any, left: bool, lower: bool, unit: bool, transpose: str
+) -> Any:
     """Cotangent of the matrix: minus the outer product of the solution and its cotangent."""
     y_bar = triangular_bar_y(g, a, left, lower, unit, transpose)
     a_bar = -(y_bar @ mT(out)) if left else -(mT(out) @ y_bar)

@@ -54,8 +54,8 @@ def layout(shape: tuple[int, ...], matrices: int) -> tuple[int, ...]:
 
 
 def solver_call(
-    b: Any, name: str, operands: list[Any], out: list[tuple[Any, Any, int]], attributes: dict[str, Any],
-    ranks: list[int], alias: bool = True,
+    b: Any, name: str, operands: list[Any], out: list[tuple[Any, Any, int]],
+    attributes: dict[str, Any], ranks: list[int], alias: bool = True,
 ) -> list[Any]:  # fmt: skip
     """Call a routine; results are (shape, dtype, axes beyond the batch)."""
     return b.custom_call(
@@ -89,7 +89,9 @@ def batched_in_front(primitive: Any) -> Any:
 
     def rule(values: Any, axes: Any, size: int, **how: Any) -> Any:
         values = [
-            x if at == 0 else broadcast_in(x, shape=(size, *x.shape), axes=tuple(range(1, x.ndim + 1)))
+            x
+            if at == 0
+            else broadcast_in(x, shape=(size, *x.shape), axes=tuple(range(1, x.ndim + 1)))
             for x, at in zip(values, axes, strict=True)
         ]
         result = primitive()(*values, **how)
@@ -134,7 +136,8 @@ def _triangular_aval(a: Aval, y: Aval, **how: Any) -> Aval:
 
 
 def _lower_triangular(
-    b: Any, a: Any, y: Any, *, avals: Any, out: Aval, left: bool, lower: bool, unit: bool, transpose: str
+    b: Any, a: Any, y: Any, *, avals: Any, out: Aval, left: bool, lower: bool, unit: bool,
+    transpose: str,
 ) -> Any:  # fmt: skip
     if 0 in out.shape:
         return b.full(out.shape, 0, out.dtype)
@@ -330,7 +333,9 @@ def _lower_svd(b: Any, a: Any, *, avals: Any, out: list[Aval], full: bool) -> li
         (s.shape[:-1], numpy.int32, 0),
     ]
     name = f"lapack_{LETTER[u.dtype.name]}gesdd_ffi"
-    _, s, u, vh, info = solver_call(b, name, [a], results, {"mode": b.ui8("A" if full else "S")}, [2])
+    _, s, u, vh, info = solver_call(
+        b, name, [a], results, {"mode": b.ui8("A" if full else "S")}, [2]
+    )
     good = succeeded(b, info)
     return [nan_unless(b, good, x) for x in (u, s, vh)]
 

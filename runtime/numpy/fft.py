@@ -48,7 +48,9 @@ def _fourier_aval(x: Aval, *, kind: str, lengths: tuple[int, ...]) -> Aval:
     return Aval(x.shape, x.dtype)
 
 
-def _lower_fourier(b: Any, x: Any, *, avals: Any, out: Aval, kind: str, lengths: tuple[int, ...]) -> Any:
+def _lower_fourier(
+    b: Any, x: Any, *, avals: Any, out: Aval, kind: str, lengths: tuple[int, ...]
+) -> Any:
     if 0 in out.shape:
         return b.full(out.shape, 0, out.dtype)
     return b.fft(x, kind, lengths)
@@ -214,7 +216,9 @@ def hfft(a: Any, n: int | None = None, axis: int = -1, norm: str | None = None) 
     """
     a = np.conj(np.asarray(a))
     count = 2 * (a.shape[normal_axis(axis, a.ndim)] - 1) if n is None else n
-    swapped = {None: "forward", "backward": "forward", "ortho": "ortho", "forward": "backward"}[norm]
+    swapped = {None: "forward", "backward": "forward", "ortho": "ortho", "forward": "backward"}[
+        norm
+    ]
     return irfft(a, count, axis, swapped)
 
 
@@ -224,7 +228,9 @@ def ihfft(a: Any, n: int | None = None, axis: int = -1, norm: str | None = None)
     >>> ihfft(np.array([1.0, 1.0]))
     Array([1.-0.j, 0.-0.j], dtype=complex64)
     """
-    swapped = {None: "forward", "backward": "forward", "ortho": "ortho", "forward": "backward"}[norm]
+    swapped = {None: "forward", "backward": "forward", "ortho": "ortho", "forward": "backward"}[
+        norm
+    ]
     return np.conj(rfft(a, n, axis, swapped))
 
 

@@ -2,8 +2,8 @@
 
 `pick` and `store` take a static specification: for every axis of the array an integer or a triple
 (start, size, step), and None for a new axis.  `gather` and `scatter` take index arrays: those in
-`indices` belong to the axes `axes`, broadcast together, and their common axes stand at position `at`
-among the axes that remain.
+`indices` belong to the axes `axes`, broadcast together, and their common axes stand at position
+`at` among the axes that remain.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from typing import Any
 import numpy
 
 from overt.runtime.aval import Aval
-from overt.runtime.numpy.movement import broadcast_in, retyped
+from overt.runtime.numpy.movement import broadcast_in, retyped, shape_of
 from overt.runtime.primitive import Primitive, broadcast_shapes
 
 __all__ = ["gather", "pick", "scatter", "store"]
@@ -32,7 +32,10 @@ def picked_shape(spec: Spec) -> tuple[int, ...]:
 
 def axis_ranges(spec: Spec) -> tuple[list[int], list[int], list[int], tuple[int, ...]]:
     """Starts, sizes, positive steps of every axis of the operand, and the axes to be reversed."""
-    starts, sizes, steps, backwards = [], [], [], []
+    starts: list[int] = []
+    sizes: list[int] = []
+    steps: list[int] = []
+    backwards: list[int] = []
     for part in spec:
         if part is None:
             continue
@@ -163,9 +166,9 @@ store = Primitive(
 def index_shape(indices: Any) -> tuple[int, ...]:
     """Common shape of index arrays."""
     try:
-        return broadcast_shapes(*(tuple(i.shape) for i in indices), name="indexing")
+        return broadcast_shapes(*map(shape_of, indices), name="indexing")
     except ValueError:
-        listed = ", ".join(str(tuple(i.shape)) for i in indices)
+        listed = ", ".join(str(shape_of(i)) for i in indices)
         raise IndexError(
             f"shape mismatch: indexing arrays could not be broadcast together: {listed}"
         ) from None
@@ -204,7 +207,9 @@ def _in_range(b: Any, index: Any, n: int) -> Any:
     return b.binary("and", low, b.compare("LT", index, b.full(shape, n, dtype)))
 
 
-def _all_in_range(b: Any, starts: list[Any], x: Aval, axes: tuple[int, ...], shape: Any = ()) -> Any:
+def _all_in_range(
+    b: Any, starts: list[Any], x: Aval, axes: tuple[int, ...], shape: Any = ()
+) -> Any:
     inside = None
     for index, axis in zip(starts, axes, strict=True):
         now = b.broadcast_to(_in_range(b, index, x.shape[axis]), shape)
@@ -282,11 +287,9 @@ def _lower_gather(
 def _aligned(indices: Any, axes: Any) -> list[Any]:
     """Batched index arrays with axes of length 1 after the batch, to one common rank."""
     rank = max(
-        (i.ndim - (0 if a is None else 1) for i, a in zip(indices, axes, strict=True)), default=0
+        (len(shape_of(i)) - (a is not None) for i, a in zip(indices, axes, strict=True)), default=0
     )
-    return [
-        i if a is None else lanes_first(i, rank) for i, a in zip(indices, axes, strict=True)
-    ]
+    return [i if a is None else lanes_first(i, rank) for i, a in zip(indices, axes, strict=True)]
 
 
 def _lane_numbers(size: int, rank: int) -> Any:
@@ -386,7 +389,7 @@ def _store_slice(
 
 
 def _combining(combine: str, dtype: Any) -> str:
-    if dtype == bool:
+    if numpy.dtype(dtype).kind == "b":
         return {"add": "or", "multiply": "and", "min": "and", "max": "or"}[combine]
     return COMBINE[combine]
 

@@ -8,6 +8,7 @@ from typing import Any, NamedTuple
 import numpy
 
 from overt.runtime.errors import StagingError
+from overt.runtime.numpy.movement import shape_of
 from overt.runtime.primitive import GRAPH
 
 FULL = slice(None)
@@ -173,7 +174,9 @@ def slice_triple(part: slice, n: int) -> tuple[int, int, int]:
     return (start, size, step) if size else (0, 0, 1)
 
 
-def make_plan(index: Any, shape: tuple[int, ...], writing: bool = False, check: bool = True) -> Plan:
+def make_plan(
+    index: Any, shape: tuple[int, ...], writing: bool = False, check: bool = True
+) -> Plan:
     """Work out an index into an array of the given shape.
 
     Errors: IndexError for too many entries, wrong masks, known integers out of range (`check`).
@@ -259,8 +262,7 @@ class Draft:
             self.whole = False
             self.axis += 1
         else:
-            wide = numpy.int32 if n < 2**31 else numpy.int64
-            self.along(numpy.asarray(max(min(number, n), -1), wide))
+            self.along(max(min(number, n), -1))
 
     def add_array(self, index: Any) -> None:
         n = self.shape[self.axis]
@@ -273,11 +275,13 @@ class Draft:
             if known.size and known.dtype.kind == "i" and known.min() < 0:
                 index = known = numpy.where(known < 0, known + n, known)
             if isinstance(index, numpy.ndarray) and n < 2**31:
-                index = numpy.clip(index, -1, n).astype(numpy.int32) if index.itemsize > 4 else index
+                index = (
+                    numpy.clip(index, -1, n).astype(numpy.int32) if index.itemsize > 4 else index
+                )
         self.along(index)
 
     def plan(self) -> Plan:
-        at = self.at if self.runs < 2 or not any(len(i.shape) for i in self.indices) else 0
+        at = self.at if self.runs < 2 or not any(shape_of(i) for i in self.indices) else 0
         return Plan(
             tuple(self.spec), self.whole, tuple(self.indices), tuple(self.axes), at, self.wrap, None
         )

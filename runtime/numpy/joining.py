@@ -224,8 +224,7 @@ def array_split(ary: Any, indices_or_sections: Any, axis: int = 0) -> list[Any]:
     ends = section_ends(ary.shape[axis], indices_or_sections)
     before = (slice(None),) * axis
     return [
-        ary[(*before, slice(start, end))]
-        for start, end in zip([0, *ends[:-1]], ends, strict=True)
+        ary[(*before, slice(start, end))] for start, end in zip([0, *ends[:-1]], ends, strict=True)
     ]
 
 

@@ -238,7 +238,9 @@ def cofactors(a: Any) -> Any:
     eye = np.eye(n, dtype=a.dtype)
     regular = np.where(singular, eye, a)
     usual = np.expand_dims(np.linalg.det(regular), (-1, -2)) * mT(np.linalg.inv(regular))
-    return np.where(singular, cofactors_by_svd(np.where(singular, a, eye * spread(n, a.dtype))), usual)
+    return np.where(
+        singular, cofactors_by_svd(np.where(singular, a, eye * spread(n, a.dtype))), usual
+    )
 
 
 def spread(n: int, dtype: Any) -> Any:
@@ -252,9 +254,11 @@ def cofactors_by_svd(a: Any) -> Any:
     n = s.shape[-1]
     others = np.where(numpy.eye(n, dtype=bool), 1.0, s[..., None, :])
     turn = np.linalg.det(u) * np.linalg.det(vh)
-    scaled = np.prod(others, axis=-1).astype(a.dtype) * np.conj(turn)[..., None] if dtypes.is_complex(
-        a.dtype
-    ) else np.prod(others, axis=-1) * turn[..., None]
+    scaled = (
+        np.prod(others, axis=-1).astype(a.dtype) * np.conj(turn)[..., None]
+        if dtypes.is_complex(a.dtype)
+        else np.prod(others, axis=-1) * turn[..., None]
+    )
     return np.conj(u * scaled[..., None, :] @ vh)
 
 

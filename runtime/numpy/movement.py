@@ -183,7 +183,9 @@ def _pad_aval(x: Aval, fill: Aval, *, low: Any, high: Any, interior: Any) -> Ava
     return retyped(x, shape)
 
 
-def _lower_pad(b: Any, x: Any, fill: Any, *, avals: Any, out: Any, low: Any, high: Any, interior: Any) -> Any:
+def _lower_pad(
+    b: Any, x: Any, fill: Any, *, avals: Any, out: Any, low: Any, high: Any, interior: Any
+) -> Any:
     return b.pad(x, b.convert(fill, out.dtype), low, high, interior)
 
 
@@ -204,7 +206,9 @@ def unpad(g: Any, low: Any, high: Any, interior: Any) -> Any:
     """Transpose of `pad_with`: what `g` has at the places of the padded operand."""
     if min((*low, *high), default=0) < 0:  # cut-off elements come back as zeros
         lows, highs = [max(-n, 0) for n in low], [max(-n, 0) for n in high]
-        g = pad_with(g, np.zeros((), g.dtype), low=tuple(lows), high=tuple(highs), interior=(0,) * len(lows))
+        g = pad_with(
+            g, np.zeros((), g.dtype), low=tuple(lows), high=tuple(highs), interior=(0,) * len(lows)
+        )
     return g[
         tuple(
             slice(max(lo, 0), n - max(hi, 0), inner + 1)

@@ -65,7 +65,9 @@ def norm(x: Any, ord: Any = None, axis: Any = None, keepdims: bool = False) -> A
     return matrix_norm_in(x, "fro" if ord is None else ord, axes, keepdims)
 
 
-def norm_bar(g: Any, out: Any, x: Any, ord: Any = None, axis: Any = None, keepdims: bool = False) -> Any:
+def norm_bar(
+    g: Any, out: Any, x: Any, ord: Any = None, axis: Any = None, keepdims: bool = False
+) -> Any:
     """Cotangent of x in `np.linalg.norm(x, ord, axis, keepdims)`."""
     vector = np.ndim(x) == 1 or isinstance(axis, int)
     if ord is None or (ord == 2 and vector) or (ord == "fro" and not vector):

@@ -26,8 +26,10 @@ __all__ = ["pad", "repeat", "tile"]
 
 def tile_layout(shape: tuple[int, ...], reps: Any) -> tuple[tuple[int, ...], tuple[int, ...]]:
     """Repetitions and shape, brought to one rank."""
-    counts = tuple(operator.index(n) for n in reps) if isinstance(reps, (tuple, list)) else (
-        operator.index(reps),
+    counts = (
+        tuple(operator.index(n) for n in reps)
+        if isinstance(reps, (tuple, list))
+        else (operator.index(reps),)
     )
     rank = max(len(counts), len(shape))
     return (1,) * (rank - len(counts)) + counts, (1,) * (rank - len(shape)) + shape
@@ -59,7 +61,9 @@ def tile_back(g: Any, A: Any, reps: Any) -> Any:
 
 
 @composite(
-    arrays=("a",), linear=True, vjp=(lambda g, out, a, *, count, axis: repeat_back(g, a, count, axis),)
+    arrays=("a",),
+    linear=True,
+    vjp=(lambda g, out, a, *, count, axis: repeat_back(g, a, count, axis),),
 )
 def repeat_evenly(a: Any, count: int, axis: int) -> Any:
     """Every slice along an axis `count` times."""
@@ -172,10 +176,16 @@ def pad(
         values = constant_values if mode == "constant" else 0
         return pad_constant(array, values, pairs)
     if mode not in PADDERS:
-        raise ValueError(f"pad: unknown mode {mode!r}; known: constant, empty, {', '.join(PADDERS)}")
+        raise ValueError(
+            f"pad: unknown mode {mode!r}; known: constant, empty, {', '.join(PADDERS)}"
+        )
     for axis, pair in enumerate(pairs):
         if pair != (0, 0):
-            how = {"end_values": end_values, "stat_length": stat_length, "reflect_type": reflect_type}
+            how = {
+                "end_values": end_values,
+                "stat_length": stat_length,
+                "reflect_type": reflect_type,
+            }
             array = PADDERS[mode](array, axis, pair, mode, how)
     return array
 
@@ -185,7 +195,9 @@ def pad_constant(array: Any, values: Any, pairs: tuple[tuple[int, int], ...]) ->
     rank = array.ndim
     if not shape_of(values) and not isinstance(values, (tuple, list)):
         low, high = (tuple(side) for side in zip(*pairs, strict=True)) if pairs else ((), ())
-        return pad_with(array, np.asarray(values).astype(array.dtype), low=low, high=high, interior=(0,) * rank)
+        return pad_with(
+            array, np.asarray(values).astype(array.dtype), low=low, high=high, interior=(0,) * rank
+        )
     sides = np.broadcast_to(np.asarray(values), (rank, 2))
     for axis, pair in enumerate(pairs):
         for side in (0, 1):
@@ -202,9 +214,12 @@ def pad_by_index(x: Any, axis: int, pair: tuple[int, int], mode: str, how: dict[
     n = x.shape[axis]
     if mode in ("reflect", "symmetric") and how["reflect_type"] == "odd":
         # mirrored at the edge also in value: a linear map, which NumPy works out on unit vectors
-        ways = numpy.pad(numpy.eye(n), (pair, (0, 0)), mode, reflect_type="odd")
+        ways = numpy.pad(  # type: ignore[call-overload]
+            numpy.eye(n), (pair, (0, 0)), mode, reflect_type="odd"
+        )
         return apply_along(ways, x, axis)
-    return np.take(x, numpy.pad(numpy.arange(n), pair, mode), axis)
+    places = numpy.pad(numpy.arange(n), pair, mode)  # type: ignore[call-overload]
+    return np.take(x, places, axis)
 
 
 def apply_along(matrix: Any, x: Any, axis: int) -> Any:
@@ -220,7 +235,11 @@ def pad_by_ramp(x: Any, axis: int, pair: tuple[int, int], mode: str, how: dict[s
     for side, count in enumerate(pair):
         place = 0 if side == 0 else x.shape[axis] - 1
         edge = np.take(x, numpy.array([place]), axis)
-        steps = numpy.arange(count) / max(count, 1) if side == 0 else numpy.arange(1, count + 1) / max(count, 1)
+        steps = (
+            numpy.arange(count) / max(count, 1)
+            if side == 0
+            else numpy.arange(1, count + 1) / max(count, 1)
+        )
         weights = np.reshape(np.asarray(steps), [count if k == axis else 1 for k in range(x.ndim)])
         end = ends[axis, side]
         share = weights if side == 0 else 1 - weights
@@ -231,7 +250,9 @@ def pad_by_ramp(x: Any, axis: int, pair: tuple[int, int], mode: str, how: dict[s
     return np.concatenate(pieces, axis)
 
 
-def pad_by_statistic(x: Any, axis: int, pair: tuple[int, int], mode: str, how: dict[str, Any]) -> Any:
+def pad_by_statistic(
+    x: Any, axis: int, pair: tuple[int, int], mode: str, how: dict[str, Any]
+) -> Any:
     """The mean, median, maximum or minimum of the elements near each end."""
     n = x.shape[axis]
     lengths = how["stat_length"]
@@ -246,7 +267,9 @@ def pad_by_statistic(x: Any, axis: int, pair: tuple[int, int], mode: str, how: d
         if not numpy.issubdtype(x.dtype, numpy.inexact):
             value = np.rint(value)
         shape = [count if k == axis else m for k, m in enumerate(x.shape)]
-        pieces.insert(0 if side == 0 else len(pieces), np.broadcast_to(value.astype(x.dtype), shape))
+        pieces.insert(
+            0 if side == 0 else len(pieces), np.broadcast_to(value.astype(x.dtype), shape)
+        )
     return np.concatenate(pieces, axis)
 
 

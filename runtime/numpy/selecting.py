@@ -9,8 +9,8 @@ from typing import Any
 import numpy
 
 from overt.runtime.errors import StagingError
-from overt.runtime.numpy.indexing import read
 from overt.runtime.numpy.index_plan import host_value, mask_value
+from overt.runtime.numpy.indexing import read
 from overt.runtime.numpy.movement import normal_axis, shape_of, with_rule
 from overt.runtime.primitive import composite
 
@@ -81,7 +81,9 @@ def take(
     )
 
 
-def take_back(g: Any, a: Any, indices: Any, axis: int | None = None, mode: Any = None, **_: Any) -> Any:
+def take_back(
+    g: Any, a: Any, indices: Any, axis: int | None = None, mode: Any = None, **_: Any
+) -> Any:
     """Transpose of `np.take(a, indices, axis)`: zeros like `a` with `g` added at those places."""
     lengths = shape_of(a)
     n = math.prod(lengths) if axis is None else lengths[axis]
@@ -106,7 +108,9 @@ def aligned_index(shape: tuple[int, ...], indices: Any, axis: int) -> tuple[Any,
         if k == axis
         else 0
         if shape[k] == 1 and lengths[k] != 1
-        else np.reshape(np.arange(shape[k], dtype=np.int32), [-1 if j == k else 1 for j in range(rank)])
+        else np.reshape(
+            np.arange(shape[k], dtype=np.int32), [-1 if j == k else 1 for j in range(rank)]
+        )
         for k in range(rank)
     )
 
@@ -151,7 +155,13 @@ def along_axis_back(g: Any, arr: Any, indices: Any, axis: int | None) -> Any:
 
 
 def put_along_axis(
-    arr: Any, indices: Any, values: Any, axis: int | None, inplace: bool = False, *, mode: Any = None
+    arr: Any,
+    indices: Any,
+    values: Any,
+    axis: int | None,
+    inplace: bool = False,
+    *,
+    mode: Any = None,
 ) -> Any:
     """An array with `values` stored where `take_along_axis` would read.
 
@@ -168,7 +178,7 @@ def put_along_axis(
 
 
 def put(a: Any, ind: Any, v: Any, mode: str | None = None, *, inplace: bool = False) -> Any:
-    """An array with values stored at places counted over all elements; values are repeated as needed.
+    """An array with values, repeated as needed, at places counted over all elements.
 
     >>> put(np.zeros(3), np.array([0, 2]), np.array([5.0]))
     Array([5., 0., 5.], dtype=float32)
@@ -311,12 +321,14 @@ def known_index(obj: Any, name: str) -> Any:
         return numpy.asarray(obj)
     except (StagingError, TypeError) as error:
         raise StagingError(
-            f"{name}: the places must be known when the program is compiled, because they decide the "
-            "result's shape"
+            f"{name}: the places must be known when the program is compiled, because they decide "
+            "the shape of the result"
         ) from error
 
 
-def delete(arr: Any, obj: Any, axis: int | None = None, *, assume_unique_indices: bool = False) -> Any:
+def delete(
+    arr: Any, obj: Any, axis: int | None = None, *, assume_unique_indices: bool = False
+) -> Any:
     """An array without some of the slices along an axis.
 
     >>> delete(np.arange(4), [0, 2])
@@ -357,7 +369,7 @@ def insert(arr: Any, obj: Any, values: Any, axis: int | None = None) -> Any:
         index = [int(index)] * count
     places = numpy.arange(n)[index] if isinstance(index, slice) else numpy.asarray(index)
     places = numpy.nonzero(places)[0] if places.dtype == bool else places
-    # number the old slices 0 .. n-1 and the new ones n, n+1, ..., then let NumPy arrange the numbers
+    # the old slices are 0 .. n-1 and the new ones n, n+1, ...: let NumPy arrange the numbers
     numbers = numpy.insert(numpy.arange(n), places, n + numpy.arange(len(places)))
     shape = (*arr.shape[:axis], len(places), *arr.shape[axis + 1 :])
     both = np.concatenate([arr, np.broadcast_to(values, shape)], axis)

@@ -71,13 +71,17 @@ def unique(
     flat = axis is None
     rows = np.ravel(ar)[:, None] if flat else slices_as_rows(ar, normal_axis(axis, ar.ndim))
     n = rows.shape[0]
-    order = np.lexsort(tuple(rows[:, k] for k in reversed(range(rows.shape[1])))) if rows.shape[1] else (
-        np.arange(n)
+    order = (
+        np.lexsort(tuple(rows[:, k] for k in reversed(range(rows.shape[1]))))
+        if rows.shape[1]
+        else (np.arange(n))
     )
     ranked = rows[order]
     is_first = first_of_run(ranked, equal_nan)
     if size is None:
-        places = np.asarray(numpy.nonzero(mask_value(is_first, "unique without size=..."))[0].astype(numpy.int32))
+        places = np.asarray(
+            numpy.nonzero(mask_value(is_first, "unique without size=..."))[0].astype(numpy.int32)
+        )
         count = places.shape[0]
     else:
         places = np.nonzero(is_first, size=size, fill_value=n)[0]
@@ -135,7 +139,9 @@ def unique_counts(x: Any, /, *, size: int | None = None, fill_value: Any = None)
     >>> unique_counts(np.array([3, 1, 3])).counts
     Array([1, 2], dtype=int32)
     """
-    return UniqueCounts(*unique(x, return_counts=True, equal_nan=False, size=size, fill_value=fill_value))
+    return UniqueCounts(
+        *unique(x, return_counts=True, equal_nan=False, size=size, fill_value=fill_value)
+    )
 
 
 def unique_inverse(x: Any, /, *, size: int | None = None, fill_value: Any = None) -> UniqueInverse:
@@ -144,7 +150,9 @@ def unique_inverse(x: Any, /, *, size: int | None = None, fill_value: Any = None
     >>> unique_inverse(np.array([3, 1, 3])).inverse_indices
     Array([1, 0, 1], dtype=int32)
     """
-    return UniqueInverse(*unique(x, return_inverse=True, equal_nan=False, size=size, fill_value=fill_value))
+    return UniqueInverse(
+        *unique(x, return_inverse=True, equal_nan=False, size=size, fill_value=fill_value)
+    )
 
 
 def unique_all(x: Any, /, *, size: int | None = None, fill_value: Any = None) -> UniqueAll:
@@ -153,7 +161,9 @@ def unique_all(x: Any, /, *, size: int | None = None, fill_value: Any = None) ->
     >>> unique_all(np.array([3, 1, 3])).indices
     Array([1, 0], dtype=int32)
     """
-    return UniqueAll(*unique(x, True, True, True, equal_nan=False, size=size, fill_value=fill_value))
+    return UniqueAll(
+        *unique(x, True, True, True, equal_nan=False, size=size, fill_value=fill_value)
+    )
 
 
 @composite(arrays=("element", "test_elements"), zero_derivative=True)
@@ -233,7 +243,12 @@ def chosen(values: Any, places: Any, size: int | None, fill_value: Any) -> Any:
 
 
 def setdiff1d(
-    ar1: Any, ar2: Any, assume_unique: bool = False, *, size: int | None = None, fill_value: Any = None
+    ar1: Any,
+    ar2: Any,
+    assume_unique: bool = False,
+    *,
+    size: int | None = None,
+    fill_value: Any = None,
 ) -> Any:
     """The distinct elements of the first array that the second lacks.
 
@@ -250,7 +265,12 @@ def setdiff1d(
 
 
 def setxor1d(
-    ar1: Any, ar2: Any, assume_unique: bool = False, *, size: int | None = None, fill_value: Any = None
+    ar1: Any,
+    ar2: Any,
+    assume_unique: bool = False,
+    *,
+    size: int | None = None,
+    fill_value: Any = None,
 ) -> Any:
     """The distinct elements that occur in exactly one of two arrays.
 

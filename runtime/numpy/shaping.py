@@ -86,9 +86,7 @@ def size(a: Any, axis: Any = None) -> int:
 
 def resolved_shape(wanted: Any, count: int, old: tuple[int, ...]) -> tuple[int, ...]:
     """The wanted shape as a tuple of integers, with one -1 worked out."""
-    if isinstance(wanted, (tuple, list)) or (
-        hasattr(wanted, "shape") and len(wanted.shape) == 1
-    ):
+    if isinstance(wanted, (tuple, list)) or (hasattr(wanted, "shape") and len(wanted.shape) == 1):
         lengths = [n.__index__() for n in wanted]
     else:
         lengths = [wanted.__index__()]
@@ -221,7 +219,12 @@ def transpose(a: Any, axes: Any = None) -> Any:
 
 def transpose_back(g: Any, axes: Any) -> Any:
     """Undoes `np.transpose(x, axes)`."""
-    return np.transpose(g, None if axes is None else tuple(int(k) for k in numpy.argsort(normal_axes(axes, len(axes)))))
+    return np.transpose(
+        g,
+        None
+        if axes is None
+        else tuple(int(k) for k in numpy.argsort(normal_axes(axes, len(axes)))),
+    )
 
 
 @composite(arrays=("a",), linear=True, vjp=(lambda g, out, a, *, axes: transpose_back(g, axes),))
@@ -285,7 +288,11 @@ def moveaxis(a: Any, source: Any, destination: Any) -> Any:
     return permute(a, axes=tuple(order))
 
 
-@composite(arrays=("a",), linear=True, vjp=(lambda g, out, a, *, axis, start: rollaxis_back(g, axis, start),))
+@composite(
+    arrays=("a",),
+    linear=True,
+    vjp=(lambda g, out, a, *, axis, start: rollaxis_back(g, axis, start),),
+)
 def rollaxis(a: Any, axis: int, start: int = 0) -> Any:
     """One axis moved back until it lies before position `start`.
 

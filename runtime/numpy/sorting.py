@@ -164,7 +164,9 @@ def sort_complex(a: Any) -> Any:
     Array([1.+0.j, 2.+0.j], dtype=complex64)
     """
     a = np.sort(np.asarray(a))
-    return a if dtypes.is_complex(a.dtype) else a.astype(dtypes.complex_of(dtypes.to_inexact(a.dtype)))
+    return (
+        a if dtypes.is_complex(a.dtype) else a.astype(dtypes.complex_of(dtypes.to_inexact(a.dtype)))
+    )
 
 
 def lexsort(keys: Any, axis: int = -1) -> Any:
@@ -236,7 +238,9 @@ def top_k(x: Any, k: int, axis: int = -1) -> tuple[Any, Any]:
 
 
 @composite(arrays=("a", "v", "sorter"), zero_derivative=True)
-def searchsorted(a: Any, v: Any, side: str = "left", sorter: Any = None, *, method: str = "scan") -> Any:
+def searchsorted(
+    a: Any, v: Any, side: str = "left", sorter: Any = None, *, method: str = "scan"
+) -> Any:
     """Where the elements of `v` would have to go to keep the vector `a` sorted.
 
     With side "left" before equal elements, with "right" after them; NaN sorts last.
@@ -282,7 +286,7 @@ def digitize(x: Any, bins: Any, right: bool = False, *, method: Any = None) -> A
         return searchsorted(bins, x, side)
     ascending = bins[-1] >= bins[0]
     upwards = searchsorted(bins, x, side)
-    downwards = bins.shape[0] - searchsorted(bins[::-1], x, "right" if right else "left")
+    downwards = bins.shape[0] - searchsorted(bins[::-1], x, side)
     return np.where(ascending, upwards, downwards)
 
 
