@@ -15,6 +15,7 @@ from overt.runtime.masks import active_lanes, any_lane, choose, on_lanes
 from overt.runtime.predicates import both, negated, predicate
 from overt.runtime.saved import Saved
 from overt.runtime.staging import is_known
+from overt.runtime.undefined import Undefined
 
 __all__ = ["Loop", "run_in_python"]
 
@@ -166,7 +167,33 @@ def _stopped_step(loop: Loop, item: Any, carry: tuple, run: Any) -> tuple:
         return loop.body(item, carry)
     if has_lanes(run):
         return masked_step(loop, item, carry, run)
-    return cond(run, lambda *c: loop.body(item, c), lambda *c: c, carry)
+    return _conditional_step(loop, item, carry, run)
+
+
+def _conditional_step(loop: Loop, item: Any, carry: tuple, run: Any) -> tuple:
+    """One iteration if a symbolic flag holds; what it saves is kept with that flag."""
+    is_saved = [type(x) is Saved for x in carry]
+
+    def step(*plain: Any) -> tuple:
+        values = iter(plain)
+        new = loop.body(item, tuple(Saved() if s else next(values) for s in is_saved))
+        return tuple(_record(x) if s else x for x, s in zip(new, is_saved, strict=True))
+
+    def keep(*plain: Any) -> tuple:
+        values = iter(plain)
+        return tuple(Undefined if s else next(values) for s in is_saved)
+
+    out = cond(run, step, keep, [x for x, s in zip(carry, is_saved, strict=True) if not s])
+    return tuple(
+        old.on_lanes(run, old.pushed(new)) if s else new
+        for new, old, s in zip(out, carry, is_saved, strict=True)
+    )
+
+
+def _record(saved: Saved) -> Any:
+    if saved.length != 1:
+        raise StagingError("a staged loop must add one record an iteration to its Saved")
+    return saved.store[0]
 
 
 def masked_step(loop: Loop, item: Any, carry: tuple, run: Any) -> tuple:

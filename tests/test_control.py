@@ -643,3 +643,25 @@ def test_derivatives_by_lane_while_staged():
     close(vmap_call(lambda x: slope(f)(x)[0], (xs,)), expected)
     close(staged(lambda xs: vmap_call(lambda x: slope(f)(x)[0], (xs,)))(xs), expected)
     close(slope(lambda xs: np.sum(vmap_call(f, (xs,))))(xs)[0], expected)
+
+
+def test_saved_of_an_unrolled_loop_with_a_symbolic_break():
+    def f(xs):
+        def body(x, total, saved, done):
+            saved = saved.pushed(x, total)
+            total = total + x * x
+            return total, saved, total > 1.0
+
+        total, saved, _ = for_loop(xs, body, (0.0, Saved(), False), until=2)
+
+        def back(record, bar, bars):
+            x, total = record
+            return bar * 0.5 + total, bars.pushed(bar * x)
+
+        bar, bars = for_loop(saved.reversed(), back, (1.0, Saved()))
+        return total, bar, bars.rows_like(xs)
+
+    rows = [([0.3, 0.9, 1.7, 0.2],), ([1.4, 0.1, 0.2, 0.3],), ([0.1, 0.4, 0.2, 0.6],)]
+    check(f, *[(numpy.array(r[0]),) for r in rows])
+    check(lambda xs: f(list(xs)), *[(numpy.array(r[0]),) for r in rows])
+    check(lambda xs: np.stack(f([xs[0], xs[1]])[2]), *[(numpy.array(r[0]),) for r in rows])
