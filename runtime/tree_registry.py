@@ -28,7 +28,7 @@ class DictKeys:
 
     def __init__(self, order: tuple[Any, ...], sorted_: tuple[Any, ...]):
         self.order = order
-        self.sorted = sorted_
+        self.sorted = order if order == sorted_ else sorted_
 
     def __eq__(self, other: object) -> bool:
         return isinstance(other, DictKeys) and self.sorted == other.sorted
@@ -58,9 +58,20 @@ def _sorted_keys(mapping: dict[Any, Any]) -> tuple[Any, ...]:
         return tuple(mapping)
 
 
+# Key orders met before, of dicts whose keys are all texts (1, 1.0 and True are one key to a table).
+_orders: dict[tuple[type, tuple[Any, ...]], DictKeys] = {}
+
+
 def _flatten_dict(mapping: dict[Any, Any], keys_type: type[DictKeys]) -> tuple[Any, DictKeys]:
-    keys = _sorted_keys(mapping)
-    return [mapping[key] for key in keys], keys_type(tuple(mapping), keys)
+    order = tuple(mapping)
+    found = _orders.get((keys_type, order))
+    if found is None:
+        found = keys_type(order, _sorted_keys(mapping))
+        if all(type(key) is str for key in order) and len(_orders) < 10000:
+            _orders[keys_type, order] = found
+    if found.order is found.sorted:
+        return mapping.values(), found
+    return [mapping[key] for key in found.sorted], found
 
 
 def _flatten_dict_with_keys(
@@ -72,8 +83,8 @@ def _flatten_dict_with_keys(
 
 
 def _unflatten_dict(keys: DictKeys, values: Iterable[Any]) -> dict[Any, Any]:
-    rebuilt = dict(zip(keys.sorted, values, strict=True))
-    if keys.order == keys.sorted:
+    rebuilt = dict(zip(keys.sorted, values))  # noqa: B905
+    if keys.order is keys.sorted:
         return rebuilt
     return {key: rebuilt[key] for key in keys.order}
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 import builtins
 import types
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -24,11 +24,20 @@ def standalone(source: core.Source, header: str = "", origins: list | None = Non
 
 def names_needed(source: core.Source) -> list[str]:
     """Global names that the functions use and that are not among them."""
-    own = {f.name for f in source.functions}
+    own = {f.name for f in source.functions} | bound_by(source.imports)
     found: set[str] = set()
     for function in source.functions:
         found |= all_globals(function)
     return sorted(n for n in found - own if not n.startswith("@") and n != core.UNDEFINED)
+
+
+def bound_by(lines: Iterable[str]) -> set[str]:
+    """The names that import statements bind."""
+    found = set()
+    for node in ast.walk(ast.parse("\n".join(lines))):
+        if isinstance(node, ast.alias):
+            found.add(node.asname or node.name.partition(".")[0])
+    return found
 
 
 def all_globals(function: core.Function) -> set[str]:
