@@ -9,9 +9,10 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 import overt.runtime.numpy as np
-from overt.runtime.lax.rows import as_arrays, empty_rows, rows, stacked
+from overt.runtime.lax.rows import as_arrays, empty_rows, records_of, stacked
 from overt.runtime.lax.shapes import concatenate
 from overt.runtime.lax.slicing import slice_in_dim
+from overt.runtime.numpy.movement import with_rule
 from overt.runtime.saved import Saved
 from overt.runtime.tree import keystr, tree_flatten_with_path, tree_leaves, tree_map, tree_structure
 
@@ -89,31 +90,15 @@ def scan(
     >>> int(carry), ys.tolist()
     (6, [0, 0, 1, 3])
     """
-    count = scan_length(xs, length)
-    if count == 0:
-        return init, empty_scan(f, init, xs)
-    if not tree_leaves(xs):
-        return scan_without_rows(f, init, xs, count, reverse)
+    empty = empty_scan(f, init, xs, length)
     carry = init
     saved = Saved()
-    for x in rows(xs, reverse):
+    for x, _ in numbered_rows(xs, length, reverse):
         new, y = f(carry, x)
         check_structure("scan", carry, new)
         carry = new
         saved.push(as_arrays(y))
-    return carry, stacked(saved, reverse)
-
-
-def scan_without_rows(f: Callable, init: Any, xs: Any, count: int, reverse: bool) -> Any:
-    """A scan that loops over nothing but a count."""
-    carry = init
-    saved = Saved()
-    for _ in range(count):
-        new, y = f(carry, xs)
-        check_structure("scan", carry, new)
-        carry = new
-        saved.push(as_arrays(y))
-    return carry, stacked(saved, reverse)
+    return carry, stacked(saved, reverse, empty)
 
 
 def map(f: Callable, xs: Any, *, batch_size: int | None = None) -> Any:
@@ -122,12 +107,11 @@ def map(f: Callable, xs: Any, *, batch_size: int | None = None) -> Any:
     >>> map(lambda x: x * x, np.arange(4)).tolist()
     [0, 1, 4, 9]
     """
-    if scan_length(xs, None) == 0:
-        return empty_scan(lambda _, x: (None, f(x)), None, xs)
+    empty = empty_map(f, xs)
     saved = Saved()
-    for x in rows(xs):
+    for x, _ in numbered_rows(xs, None, False):
         saved.push(as_arrays(f(x)))
-    return stacked(saved)
+    return stacked(saved, False, empty)
 
 
 def associative_scan(fn: Callable, elems: Any, reverse: bool = False, axis: int = 0) -> Any:
@@ -183,10 +167,27 @@ def scan_length(xs: Any, length: int | None) -> int:
     return lengths.pop()
 
 
-def empty_scan(f: Callable, init: Any, xs: Any) -> Any:
-    """The ys of a scan without steps."""
-    row = tree_map(lambda x: np.zeros(np.shape(x)[1:], np.result_type(x)), xs)
-    return empty_rows(f(init, row)[1])
+def numbered_rows(xs: Any, length: int | None, backwards: bool) -> Saved:
+    """Records (x, number), one a row; the number is there for an `xs` without any arrays."""
+    return records_of((xs, np.arange(scan_length(xs, length))), backwards)
+
+
+@with_rule(("f", "init", "xs"))
+def empty_scan(f: Callable, init: Any, xs: Any, length: int | None) -> Any:
+    """The ys of a scan without steps; None if it has steps."""
+    if scan_length(xs, length):
+        return None
+    return empty_rows(f(init, _row_of_zeros(xs))[1])
+
+
+@with_rule(("f", "xs"))
+def empty_map(f: Callable, xs: Any) -> Any:
+    """What `map` returns for no rows; None if there are rows."""
+    return None if scan_length(xs, None) else empty_rows(f(_row_of_zeros(xs)))
+
+
+def _row_of_zeros(xs: Any) -> Any:
+    return tree_map(lambda x: np.zeros(np.shape(x)[1:], np.result_type(x)), xs)
 
 
 def check_structure(name: str, before: Any, after: Any) -> None:
@@ -204,3 +205,8 @@ def check_structure(name: str, before: Any, after: Any) -> None:
 
 def _described(tree: Any) -> str:
     return str(tree_structure(tree)).removeprefix("PyTreeDef(").removesuffix(")")
+
+
+# The passes read these as they read the user's functions; everything else here they call as it is.
+for _function in (cond, switch, while_loop, fori_loop, scan, map, associative_scan):
+    _function.__overt_plain__ = True  # type: ignore[attr-defined]

@@ -1,6 +1,6 @@
 """Arrays as the records of a loop, and the records of a loop as arrays.
 
-`rows` and `stacked` undo each other, and each is the other's transpose.
+`records_of` and `stacked` undo each other, and each is the other's transpose.
 """
 
 from __future__ import annotations
@@ -12,16 +12,18 @@ import numpy
 import overt.runtime.numpy as np
 from overt.runtime.array import DeviceArray
 from overt.runtime.carried import spec_of
-from overt.runtime.primitive import GRAPH, Rule
+from overt.runtime.numpy.movement import with_rule
+from overt.runtime.primitive import GRAPH
 from overt.runtime.records import read_record
 from overt.runtime.saved import Buffers, Saved
 from overt.runtime.tree import tree_flatten, tree_map, tree_structure, tree_unflatten
 
 
-def rows(tree: Any, backwards: bool = False) -> Saved:
+@with_rule(("tree",), linear=True, vjp=(lambda g, out, tree, *, backwards: stacked(g, backwards),))
+def records_of(tree: Any, backwards: bool = False) -> Saved:
     """One record for each index along the first axis of every array in a tree.
 
-    >>> [record["x"].tolist() for record in rows({"x": np.arange(3)}, backwards=True)]
+    >>> [record["x"].tolist() for record in records_of({"x": np.arange(3)}, backwards=True)]
     [2, 1, 0]
     """
     leaves, definition = tree_flatten(tree)
@@ -38,14 +40,6 @@ def rows(tree: Any, backwards: bool = False) -> Saved:
     return Saved(records, count, backwards)
 
 
-rows.rule = Rule(  # type: ignore[attr-defined]
-    "rows",
-    ("tree",),
-    linear=True,
-    vjp=(lambda g, out, tree, *, backwards: stacked(g, backwards),),
-)
-
-
 def row_count(leaves: list[Any]) -> int:
     """The common length of the first axes. Errors: ValueError where they differ or are missing."""
     lengths = {leaf.shape[0] for leaf in leaves if leaf.ndim}
@@ -55,8 +49,13 @@ def row_count(leaves: list[Any]) -> int:
     return lengths.pop()
 
 
-def stacked(saved: Saved, backwards: bool = False) -> Any:
-    """The records of a loop in arrays with one more axis in front.
+@with_rule(
+    ("saved",),
+    linear=True,
+    vjp=(lambda g, out, saved, *, backwards, empty: records_of(g, backwards),),
+)
+def stacked(saved: Saved, backwards: bool = False, empty: Any = None) -> Any:
+    """The records of a loop in arrays with one more axis in front; `empty` if there are none.
 
     >>> saved = Saved()
     >>> saved.push(np.array(1.0))
@@ -71,19 +70,11 @@ def stacked(saved: Saved, backwards: bool = False) -> Any:
         return saved.store.template.compose_leaves(arrays)
     records = saved.store[: saved.length]
     if not records:
-        raise ValueError("there are no records to stack")
+        return empty
     records = records[::-1] if turned else records
     definition = tree_structure(records[0])
     columns = zip(*(definition.flatten_up_to(record) for record in records), strict=True)
     return tree_unflatten(definition, [_stack(list(column)) for column in columns])
-
-
-stacked.rule = Rule(  # type: ignore[attr-defined]
-    "stacked",
-    ("saved",),
-    linear=True,
-    vjp=(lambda g, out, saved, *, backwards: rows(g, backwards),),
-)
 
 
 def _stack(column: list[Any]) -> Any:
@@ -92,14 +83,10 @@ def _stack(column: list[Any]) -> Any:
     return np.stack([np.asarray(x) for x in column])
 
 
+@with_rule(("tree",), linear=True, vjp=(lambda g, out, tree: g,))
 def as_arrays(tree: Any) -> Any:
     """The tree with an array in the place of every number."""
     return tree_map(np.asarray, tree)
-
-
-as_arrays.rule = Rule(  # type: ignore[attr-defined]
-    "as_arrays", ("tree",), linear=True, vjp=(lambda g, out, tree: g,)
-)
 
 
 def empty_rows(tree: Any) -> Any:
