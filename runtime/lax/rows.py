@@ -54,7 +54,7 @@ def row_count(leaves: list[Any]) -> int:
     linear=True,
     vjp=(lambda g, out, saved, *, backwards, empty: records_of(g, backwards),),
 )
-def stacked(saved: Saved, backwards: bool = False, empty: Any = None) -> Any:
+def stacked(saved: Any, backwards: bool = False, empty: Any = None) -> Any:
     """The records of a loop in arrays with one more axis in front; `empty` if there are none.
 
     >>> saved = Saved()
@@ -63,6 +63,8 @@ def stacked(saved: Saved, backwards: bool = False, empty: Any = None) -> Any:
     >>> print(stacked(saved, backwards=True))
     [2. 1.]
     """
+    if isinstance(saved, list):  # what a loop leaves that was not staged
+        saved = Saved(saved, len(saved))
     turned = backwards != saved.flip
     if isinstance(saved.store, Buffers):
         count = int(saved.steps)
