@@ -14,6 +14,7 @@ from typing import Any
 _lock = threading.RLock()
 _clients: dict[str, Any] = {}
 _failures: dict[str, str] = {}
+_apis: dict[str, Any] = {}
 # platform -> (folders of its plugin inside jax_plugins or its package, name of the library)
 PLUGINS: dict[str, tuple[tuple[str, str], ...]] = {
     "cuda": (
@@ -67,7 +68,7 @@ def _make_client(platform: str) -> Any:
     if platform == "cuda":
         _load_nvidia_libraries()
         options = xla_client.generate_pjrt_gpu_plugin_options()
-    api = _load_plugin(platform, path)
+    api = load_plugin(platform, path)
     made = xla_client.make_c_api_client(platform, options)
     if platform == "cuda":
         from overt.backend.custom_calls import register_cuda
@@ -76,16 +77,15 @@ def _make_client(platform: str) -> Any:
     return made
 
 
-def _load_plugin(platform: str, path: pathlib.Path) -> Any:
+def load_plugin(platform: str, path: pathlib.Path) -> Any:
     """The plugin's C interface; None where jax has loaded it already in this process."""
     from jaxlib import _jax
 
-    api = None
     if not _jax.pjrt_plugin_loaded(platform):
-        api = _jax.load_pjrt_plugin(platform, str(path), None)
+        _apis[platform] = _jax.load_pjrt_plugin(platform, str(path), None)
     if not _jax.pjrt_plugin_initialized(platform):
         _jax.initialize_pjrt_plugin(platform)
-    return api
+    return _apis.get(platform)
 
 
 _NVIDIA = (

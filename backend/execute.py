@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+import ctypes
 import functools
 from collections.abc import Callable, Sequence
 from typing import Any
@@ -67,12 +68,35 @@ def move(buffer: Any, aval: Any, device: Any) -> Any:
     )
 
 
-def to_numpy(buffer: Any) -> np.ndarray:
-    """The buffer's numbers; read-only, and on CPU the buffer's own memory."""
+# Up to this many bytes are copied out, which is faster than sharing the memory.
+_SMALL = 4096
+
+
+def to_numpy(buffer: Any, aval: Any = None) -> np.ndarray:
+    """The buffer's numbers; read-only, and on CPU the buffer's own memory when there are many."""
+    aval = buffer.aval if aval is None else aval
     if len(buffer._arrays) > 1 and hasattr(buffer, "_sharding"):
         return buffer._sharding.gather(buffer)
-    array, _ = buffer._single_device_array_to_np_array_did_copy()
+    if buffer.platform() != "cpu" or aval.dtype.name.endswith(("int2", "int4")):
+        return buffer._single_device_array_to_np_array_did_copy()[0]
+    # jaxlib's own way out, above, imports the whole of jax where that is installed.
+    buffer.block_until_ready()
+    size = aval.size * aval.dtype.itemsize
+    if size == 0:
+        memory: Any = b""
+    elif size <= _SMALL:
+        memory = ctypes.string_at(buffer.unsafe_buffer_pointer(), size)
+    else:
+        memory = (ctypes.c_char * size).from_address(buffer.unsafe_buffer_pointer())
+        memory.buffer = buffer  # lives as long as the ndarray does
+    array = np.frombuffer(memory, aval.dtype).reshape(aval.shape)
+    array.flags.writeable = False
     return array
+
+
+def is_shared(array: np.ndarray) -> bool:
+    """Whether an ndarray from `to_numpy` is the buffer's own memory."""
+    return array.nbytes > _SMALL
 
 
 _OLD_HANDLER = "_skip_checks" in (_jax.array_result_handler.__doc__ or "")
@@ -115,7 +139,8 @@ def compile_options(device: Any, settings: dict[str, Any] | None = None) -> Any:
     """XLA's options for one device; `settings` are XLA debug options by name."""
     options = xla_client.CompileOptions()
     options.num_replicas = options.num_partitions = 1
-    options.device_assignment = xla_client.DeviceAssignment.create(np.array([[device.id]]))
+    if device is not None:
+        options.device_assignment = xla_client.DeviceAssignment.create(np.array([[device.id]]))
     build = options.executable_build_options
     build.num_replicas = build.num_partitions = 1
     if settings:
@@ -161,6 +186,19 @@ def _through_cache(
         loaded = device.client.compile_and_load(module, devices, options)
         disk_cache.save(folder, name, device, loaded)
     return loaded
+
+
+class Deleted:
+    """Stands where the buffer of a deleted array was."""
+
+    def is_deleted(self) -> bool:
+        return True
+
+    def __getattr__(self, name: str) -> Any:
+        raise RuntimeError("this array was deleted or donated to a program")
+
+
+DELETED = Deleted()
 
 
 def block(buffers: Sequence[Any]) -> None:

@@ -246,7 +246,7 @@ class DeviceArray(Array):
 
             if self.is_deleted():
                 raise RuntimeError("this array was deleted or donated to a program") from None
-            self._numbers = found = to_numpy(self.buffer)
+            self._numbers = found = to_numpy(self.buffer, self.aval)
             return found
 
     def __iter__(self) -> Iterator[Any]:
@@ -301,10 +301,25 @@ class DeviceArray(Array):
         return self.buffer.is_deleted()
 
     def delete(self) -> None:
-        """Free the device memory now."""
-        self.buffer.delete()
-        if hasattr(self, "_numbers"):
+        """Free the device memory; shared with ndarrays, it lives as long as they do."""
+        from overt.backend.execute import DELETED, is_shared
+
+        numbers = getattr(self, "_numbers", None)
+        if numbers is None or not is_shared(numbers):
+            self.buffer.delete()
+        self.buffer = DELETED
+        if numbers is not None:
             del self._numbers
+
+    def unshare(self) -> None:
+        """Take memory of its own where ndarrays share this array's memory."""
+        from overt.backend.execute import is_shared, put
+
+        numbers = getattr(self, "_numbers", None)
+        if numbers is not None:
+            del self._numbers
+            if is_shared(numbers):
+                self.buffer = put(numbers, self.aval, self.device)
 
     def unsafe_buffer_pointer(self) -> int:
         return self.buffer.unsafe_buffer_pointer()

@@ -108,18 +108,16 @@ def foreign_to_numpy(x: Any) -> np.ndarray:
 def from_dlpack(x: Any, device: Any = None, copy: bool | None = None) -> DeviceArray:
     """Another library's array as ours, sharing its memory where that is possible."""
     execute = _execute()
-    target = as_device(device) if device is not None else _dlpack_device(x)
-    try:
-        buffer = execute.from_dlpack(x.__dlpack__(), target)
-    except Exception:  # memory that PJRT cannot adopt, e.g. unaligned or read-only: copy it
-        if copy is False:
-            raise
-        return as_array(np.from_dlpack(x))  # type: ignore[return-value]
-    array = execute.to_numpy(buffer)
-    aval = Aval(array.shape, array.dtype)
-    if aval.dtype != dtypes.canonicalize(aval.dtype):
-        return as_array(array)  # type: ignore[return-value]
-    buffer = execute.move(buffer, aval, target)
+    where = _dlpack_device(x)
+    target = where if device is None else as_device(device)
+    if where.platform == "cpu":
+        array = np.from_dlpack(x)
+        aval = Aval(array.shape, dtypes.canonicalize(array.dtype))
+        buffer = execute.put(array, aval, target, bool(copy))
+    else:
+        foreign = execute.from_dlpack(x.__dlpack__(), where)
+        aval = Aval(tuple(x.shape), np.dtype(str(x.dtype).rpartition(".")[2]))
+        buffer = execute.move(foreign, aval, target)
     if target is execute.default_device():
         return DeviceArray(buffer, aval)
     return PlacedArray(buffer, aval, target, True)

@@ -9,6 +9,7 @@ import pytest
 import overt.numpy as np
 from overt.runtime import interop
 from overt.runtime.array import Array
+from overt.runtime.staging import stage
 
 
 def test_python_values():
@@ -124,6 +125,20 @@ def test_devices_and_deletion():
     assert x.is_deleted()
     with pytest.raises(RuntimeError):
         numpy.asarray(x)
+
+
+def test_shared_memory_outlives_the_array():
+    x = np.arange(5000.0) + 1
+    y = numpy.asarray(x)
+    assert not y.flags.owndata and not y.flags.writeable
+    x.delete()
+    assert x.is_deleted() and y[-1] == 5000.0
+    z = np.arange(5000.0) + 1
+    y = numpy.asarray(z)
+    program = stage(lambda a: [a * 2], [z.aval])
+    program.donated = (0,)
+    assert program.run([z])[0][-1] == 10000.0
+    assert z.is_deleted() and y[-1] == 5000.0
 
 
 def test_attributes():

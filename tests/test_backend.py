@@ -114,6 +114,23 @@ def test_platforms():
         client.client("quantum")
 
 
+def test_jax_is_never_imported():
+    code = (
+        "import sys, pickle, numpy, overt.numpy as np\n"
+        "from overt.runtime import interop\n"
+        "from overt.runtime.host import host_callback\n"
+        "from overt.runtime.staging import stage\n"
+        "x = np.arange(3.0)\n"
+        "print(x, repr(np.ones(2, 'bfloat16')), np.linalg.eigh(np.eye(2)), float(x[1]), list(x))\n"
+        "numpy.asarray(np.ones((200, 200))), numpy.from_dlpack(x)\n"
+        "interop.from_dlpack(numpy.ones(3)), pickle.loads(pickle.dumps(x))\n"
+        "interop.device_put(x, interop.devices()[0]), np.ones(3).delete()\n"
+        "stage(lambda a: list(host_callback(lambda v: v, [a.aval], a)), [x.aval]).run([x])\n"
+        "assert 'jax' not in sys.modules\n"
+    )
+    in_new_process(code)
+
+
 def test_importing_is_light():
     code = (
         "import sys, overt, overt.numpy\n"
