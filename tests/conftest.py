@@ -19,6 +19,16 @@ settings.register_profile(
 settings.load_profile("overt")
 
 
+@pytest.fixture(scope="session", autouse=True)
+def cache_folder(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
+    """Generated modules go to a folder of the test run."""
+    with pytest.MonkeyPatch.context() as patch:
+        folder = tmp_path_factory.mktemp("cache")
+        folder.chmod(0o700)
+        patch.setenv("OVERT_CACHE_DIR", str(folder))
+        yield
+
+
 @pytest.fixture
 def x64() -> Iterator[None]:
     """64-bit dtypes while a test runs."""
