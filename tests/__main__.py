@@ -13,7 +13,7 @@ CHECKS = {
     "format": ["ruff", "format", "--check", "."],
     "lint": ["ruff", "check", "."],
     "types": ["mypy"],
-    "tests": ["pytest", "-q"],
+    "tests": ["pytest"],
 }
 
 
