@@ -195,6 +195,8 @@ class Deleted:
         return True
 
     def __getattr__(self, name: str) -> Any:
+        if name.startswith("__"):  # what tools ask of any object
+            raise AttributeError(name)
         raise RuntimeError("this array was deleted or donated to a program")
 
 
