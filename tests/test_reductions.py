@@ -175,7 +175,9 @@ def test_cumulative_sum_and_prod():
 # ---- statistics ----
 
 
-@pytest.mark.parametrize("name", ["nansum", "nanprod", "nanmax", "nanmin", "nanmean", "nanvar", "nanstd"])
+@pytest.mark.parametrize(
+    "name", ["nansum", "nanprod", "nanmax", "nanmin", "nanmean", "nanvar", "nanstd"]
+)
 @pytest.mark.parametrize("axis", [None, 1])
 def test_without_nan(name, axis):
     ours, theirs = getattr(np, name), getattr(numpy, name)

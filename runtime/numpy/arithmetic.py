@@ -63,7 +63,7 @@ multiply = Primitive(
     "multiply",
     elementwise=True,
     lower="multiply",
-    vjp=(lambda g, out, x, y: g * y, lambda g, out, x, y: g * x),
+    vjp=(lambda g, out, x, y: times(g, y), lambda g, out, x, y: times(g, x)),
     doc="""Product, element by element.
 
     >>> print(np.multiply(2.0, np.array([1.0, 2.0])))

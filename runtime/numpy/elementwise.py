@@ -22,7 +22,7 @@ exp = Primitive(
     elementwise=True,
     float_only=True,
     lower="exponential",
-    vjp=(lambda g, out, x: g * out,),
+    vjp=(lambda g, out, x: times(g, out),),
     doc="""Exponential function.
 
     >>> print(np.exp(0.0))
@@ -35,7 +35,7 @@ exp2 = Primitive(
     elementwise=True,
     float_only=True,
     lower=lambda b, x, *, avals, out: b.binary("power", b.full_like(x, 2), x),
-    vjp=(lambda g, out, x: g * out * np.log(2.0),),
+    vjp=(lambda g, out, x: np.log(2.0) * times(g, out),),
     doc="""Two to the power `x`.
 
     >>> print(np.exp2(3.0))
@@ -48,7 +48,7 @@ expm1 = Primitive(
     elementwise=True,
     float_only=True,
     lower="exponential_minus_one",
-    vjp=(lambda g, out, x: g * (out + 1),),
+    vjp=(lambda g, out, x: times(g, out + 1),),
     doc="""`exp(x) - 1`, accurate near zero.
 
     >>> print(np.expm1(0.0))

@@ -37,7 +37,7 @@ cos = _of_one(
 )  # fmt: skip
 tan = _of_one(
     "tan", "chlo.tan",
-    lambda g, out, x: g * (1 + out**2),
+    lambda g, out, x: times(g, 1 + out**2),
     "Tangent of an angle in radians.", "0.0",
 )  # fmt: skip
 arcsin = asin = _of_one(
@@ -57,12 +57,12 @@ arctan = atan = _of_one(
 )  # fmt: skip
 sinh = _of_one(
     "sinh", "chlo.sinh",
-    lambda g, out, x: g * np.cosh(x),
+    lambda g, out, x: times(g, np.cosh(x)),
     "Hyperbolic sine.", "0.0",
 )  # fmt: skip
 cosh = _of_one(
     "cosh", "chlo.cosh",
-    lambda g, out, x: g * np.sinh(x),
+    lambda g, out, x: times(g, np.sinh(x)),
     "Hyperbolic cosine.", "1.0",
 )  # fmt: skip
 tanh = _of_one(
