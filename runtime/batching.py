@@ -159,18 +159,15 @@ def _argument_names(fn: Any, args: Any) -> list[str]:
         names = list(inspect.signature(fn).parameters)
     except (TypeError, ValueError):
         names = []
-    places = []
-    for (_, key, *rest), _ in (
-        (path if len(path) > 1 else (*path, path[0]), leaf)
-        for path, leaf in tree_leaves_with_path(args)
-    ):
-        index = getattr(key, "idx", None)
-        if index is None:
-            name = str(getattr(key, "key", key))
-        else:
-            name = names[index] if index < len(names) else f"args[{index}]"
-        places.append(name + keystr(rest))
-    return places
+    return [_argument_name(names, path) for path, _ in tree_leaves_with_path(args)]
+
+
+def _argument_name(names: list[str], path: tuple[Any, ...]) -> str:
+    (_, argument, *rest) = path  # 0 for positional or 1 for keyword arguments; which; where in it
+    if hasattr(argument, "key"):
+        return f"{argument.key}{keystr(rest)}"
+    index = argument.idx
+    return (names[index] if index < len(names) else f"args[{index}]") + keystr(rest)
 
 
 # ---- results ----

@@ -8,11 +8,11 @@ from typing import Any
 from overt.runtime.array import Array
 from overt.runtime.aval import aval_of
 from overt.runtime.derivatives import is_array, is_inexact, materialize
+from overt.runtime.differentiation import has_rule, tangent
 from overt.runtime.interop import as_array
 from overt.runtime.levels import new_level
 from overt.runtime.primitive import Composite, Primitive, Rule
 from overt.runtime.record import DISCRETE, _positional
-from overt.runtime.differentiation import has_rule, tangent
 from overt.runtime.tree import tree_flatten, tree_map
 
 __all__ = ["Dual", "jvp_call"]

@@ -1,34 +1,25 @@
-"""How deep this context is inside `vmap` and derivatives of library functions.
+"""Levels of `vmap` and of derivatives of library functions.
 
-Each gets a level, a number higher than those around it; a value of the highest level among the
-operands of an operation handles it, so nested transformations cannot be confused.
+Each gets a number higher than those around it; a value of the highest level among the operands of
+an operation handles it.  No number is used twice, so a value that outlives its transformation is
+never taken for one of another.
 """
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Iterator
 from contextlib import contextmanager
-from contextvars import ContextVar
 
-_DEPTH: ContextVar[int] = ContextVar("overt_depth", default=0)
+_COUNTER = itertools.count(1)
 
 
 @contextmanager
 def new_level() -> Iterator[int]:
-    """A level above all that are in use in this context.
+    """A level above all that are in use.
 
     >>> with new_level() as outer, new_level() as inner:
-    ...     inner - outer
-    1
+    ...     inner > outer
+    True
     """
-    level = _DEPTH.get() + 1
-    token = _DEPTH.set(level)
-    try:
-        yield level
-    finally:
-        _DEPTH.reset(token)
-
-
-def current_level() -> int:
-    """The highest level in use; 0 outside of all."""
-    return _DEPTH.get()
+    yield next(_COUNTER)

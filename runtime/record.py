@@ -14,10 +14,11 @@ from typing import Any, NamedTuple
 from overt.runtime.array import Array
 from overt.runtime.aval import aval_of
 from overt.runtime.derivatives import add, is_inexact, materialize
+from overt.runtime.differentiation import has_rule, operand_cotangents
+from overt.runtime.errors import OvertError
 from overt.runtime.interop import as_array
 from overt.runtime.levels import new_level
 from overt.runtime.primitive import Composite, Primitive, Rule
-from overt.runtime.differentiation import has_rule, operand_cotangents
 from overt.runtime.tree import tree_flatten
 
 __all__ = ["Recorded", "vjp_call"]
@@ -38,13 +39,14 @@ class Entry(NamedTuple):
 class Tape:
     """The calls of one level, in order."""
 
-    __slots__ = ("level", "entries", "count", "pauses")
+    __slots__ = ("level", "entries", "count", "pauses", "finished")
 
     def __init__(self, level: int):
         self.level = level
         self.entries: list[Entry] = []
         self.count = 0
         self.pauses = 0
+        self.finished = False
 
     @contextmanager
     def paused(self) -> Iterator[None]:
@@ -62,6 +64,11 @@ class Tape:
 
     def record(self, results: Sequence[Any], operands: Sequence[Any], pullback: Callable) -> list:
         """Note a call; its results as recorded values (integers as they are)."""
+        if self.finished:
+            raise OvertError(
+                "a value is used after the function that it was differentiated in has returned: it "
+                "was kept in a variable outside or in a result that is not a container of arrays"
+            )
         if self.pauses:
             raise NotImplementedError(
                 "a branch or loop of a staged program uses a value under differentiation that is "
@@ -186,6 +193,7 @@ def vjp_call(fn: Callable, *primals: Any, has_aux: bool = False) -> Any:
         tape = Tape(level)
         inputs = [tape.variable(x) if is_inexact(x) else x for x in leaves]
         out = fn(*definition.unflatten(inputs))
+        tape.finished = True
     aux = None
     if has_aux:
         out, aux = out

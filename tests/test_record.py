@@ -17,6 +17,7 @@ from overt.runtime.config import config
 from overt.runtime.custom import custom_gradient, custom_jvp, custom_vjp
 from overt.runtime.derivatives import add, materialize, sum_to, zeros_like_tree
 from overt.runtime.dual import jvp_call
+from overt.runtime.errors import OvertError
 from overt.runtime.primitive import Primitive, composite
 from overt.runtime.record import vjp_call
 
@@ -277,3 +278,10 @@ def test_sum_to_numbers_and_dtypes():
     assert sum_to(2.0 + 1.0j, 1.0) == 2.0
     assert sum_to(numpy.ones(3), numpy.float32(1)).dtype == numpy.float32
     assert sum_to(2.0, numpy.zeros(3)).shape == (3,)
+
+
+def test_leaked_values_are_refused():
+    kept = []
+    vjp_call(lambda x: kept.append(x) or x * 2, 1.0)
+    with pytest.raises(OvertError, match="after the function that it was differentiated in"):
+        grad(lambda y: y * kept[0])(2.0)
