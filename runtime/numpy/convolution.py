@@ -84,7 +84,7 @@ def window_start(mode: str, n: int, m: int) -> int:
     return m - 1 - pads_of(mode, n, m)[0]
 
 
-def convolve_bar(g: Any, a: Any, v: Any, mode: str) -> Any:
+def convolve_bar(g: Any, a: Any, v: Any, mode: str = "full") -> Any:
     """Cotangent of a in `np.convolve(a, v, mode)`: the cotangent correlated with v."""
     n, m = shape_of(a)[0], shape_of(v)[0]
     start = window_start(mode, n, m)

@@ -64,7 +64,7 @@ def diagonal(a: Any, offset: int = 0, axis1: int = 0, axis2: int = 1) -> Any:
     return flat[..., start : start + (count - 1) * (columns + 1) + 1 : columns + 1][..., :count]
 
 
-def on_diagonal(g: Any, a: Any, offset: int, axis1: int, axis2: int) -> Any:
+def on_diagonal(g: Any, a: Any, offset: int = 0, axis1: int = 0, axis2: int = 1) -> Any:
     """Transpose of `np.diagonal(a)`: zeros like `a` with `g` on the diagonal."""
     lengths = shape_of(a)
     axes = normal_axes((axis1, axis2), len(lengths))
@@ -95,7 +95,7 @@ def diag(v: Any, k: int = 0) -> Any:
     return on_diagonal(v, np.zeros((n, n), v.dtype), k, 0, 1)
 
 
-def diag_back(g: Any, v: Any, k: int) -> Any:
+def diag_back(g: Any, v: Any, k: int = 0) -> Any:
     """Transpose of `np.diag(v, k)`."""
     return np.diagonal(g, k) if len(shape_of(v)) == 1 else on_diagonal(g, v, k, 0, 1)
 
@@ -124,7 +124,7 @@ def trace(a: Any, offset: int = 0, axis1: int = 0, axis2: int = 1, dtype: Any = 
     return np.sum(np.diagonal(a, offset, axis1, axis2), axis=-1, dtype=dtype)
 
 
-def on_trace(g: Any, a: Any, offset: int, axis1: int, axis2: int) -> Any:
+def on_trace(g: Any, a: Any, offset: int = 0, axis1: int = 0, axis2: int = 1) -> Any:
     """Transpose of `np.trace(a)`: zeros like `a` with `g` all along the diagonal."""
     g = np.asarray(g)
     lengths = shape_of(a)

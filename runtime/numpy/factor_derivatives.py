@@ -50,7 +50,7 @@ def transposed(dot: Callable[[Any], Any], g: Any, a: Any) -> Any:
     from overt.runtime.record import vjp_call
 
     _, pullback = vjp_call(dot, np.zeros_like(a))
-    return pullback(g)[0]
+    return pullback(tuple(g) if isinstance(g, tuple) else g)[0]
 
 
 def inverse_gaps(s: Any) -> Any:

@@ -481,7 +481,9 @@ def extremum_shares(out: Any, x: Any, v: Any, indices: Any, how: dict[str, Any])
 def scatter_jvp(dots: Any, out: Any, x: Any, v: Any, *indices: Any, **how: Any) -> Any:
     """Tangent of a scatter, for every way of combining."""
     combine = how["combine"]
-    x_dot, v_dot = dots[0], dots[1]
+    x_dot, v_dot = (0 if dot is None else dot for dot in dots[:2])  # None: an integer
+    if dots[0] is None:
+        x_dot = np.zeros(x.shape, v_dot.dtype)
     if combine in ("add", "set"):
         return scatter(x_dot, v_dot, *indices, **how)
     added = {**how, "combine": "add"}

@@ -61,7 +61,7 @@ def concatenate(arrays: Sequence[Any], axis: int | None = 0, dtype: Any = None) 
     return whole if dtype is None else whole.astype(dtype)
 
 
-def unconcatenate(g: Any, arrays: Any, axis: int | None) -> Any:
+def unconcatenate(g: Any, arrays: Any, axis: int | None = 0) -> Any:
     """Undoes `np.concatenate(arrays, axis)`: the list of pieces of `g`, shaped like `arrays`."""
     if not isinstance(arrays, (list, tuple)):
         return np.reshape(g, np.shape(arrays))
@@ -114,7 +114,7 @@ def stack(arrays: Sequence[Any], axis: int = 0, *, dtype: Any = None) -> Any:
     return np.concatenate([np.expand_dims(part, axis) for part in parts], axis, dtype)
 
 
-def unstack_like(g: Any, arrays: Any, axis: int) -> Any:
+def unstack_like(g: Any, arrays: Any, axis: int = 0) -> Any:
     """Undoes `np.stack(arrays, axis)`: the slices of `g` in a container like `arrays`."""
     if not isinstance(arrays, (list, tuple)):
         return np.moveaxis(g, axis, 0)

@@ -180,7 +180,7 @@ def solve_dot(a_dot: Any, b_dot: Any, x: Any, a: Any) -> Any:
 
 @composite(
     arrays=("a",),
-    vjp=(lambda g, out, a: -mT(out) @ g @ mT(out),),
+    vjp=(lambda g, out, a: -out.mT @ g @ out.mT,),
     jvp=lambda dots, out, a: -out @ dots[0] @ out,
 )
 def inv(a: Any) -> Any:
@@ -375,7 +375,7 @@ def qr_tangent(a_dot: Any, out: Any, a: Any, mode: str) -> Any:
     return qr_tangents(a_dot, out, a)
 
 
-def qr_bar(g: Any, out: Any, a: Any, mode: str) -> Any:
+def qr_bar(g: Any, out: Any, a: Any, mode: str = "reduced") -> Any:
     """Cotangent of a in `qr(a, mode)`."""
     return transposed(lambda a_dot: qr_tangent(a_dot, out, a, mode), g, a)
 

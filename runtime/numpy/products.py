@@ -347,14 +347,14 @@ def tensordot_axes(axes: Any, x_rank: int, y_rank: int) -> Axes:
     return first, second
 
 
-def tensordot_bar_x(g: Any, x: Any, y: Any, axes: Any) -> Any:
+def tensordot_bar_x(g: Any, x: Any, y: Any, axes: Any = 2) -> Any:
     """Cotangent of x in `np.tensordot(x, y, axes)`."""
     over = tensordot_axes(axes, len(shape_of(x)), len(shape_of(y)))
     how = {"precision": None, "out_dtype": None}
     return contract_bar(g, np.asarray(x), np.asarray(y), ((), ()), over, how)
 
 
-def tensordot_bar_y(g: Any, x: Any, y: Any, axes: Any) -> Any:
+def tensordot_bar_y(g: Any, x: Any, y: Any, axes: Any = 2) -> Any:
     """Cotangent of y in `np.tensordot(x, y, axes)`."""
     x, y = np.asarray(x), np.asarray(y)
     over = tensordot_axes(axes, x.ndim, y.ndim)

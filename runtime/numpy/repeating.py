@@ -74,7 +74,7 @@ def repeat_evenly(a: Any, count: int, axis: int) -> Any:
     return reshape_to(broadcast_in(a, shape=apart, axes=kept), shape=whole)
 
 
-def repeat_back(g: Any, a: Any, count: Any, axis: int) -> Any:
+def repeat_back(g: Any, a: Any, count: Any, axis: int = 0) -> Any:
     """Transpose of `repeat_evenly`: the sum over the copies of each slice."""
     shape = shape_of(a)
     return np.sum(np.reshape(g, (*shape[: axis + 1], count, *shape[axis + 1 :])), axis=axis + 1)
@@ -82,8 +82,15 @@ def repeat_back(g: Any, a: Any, count: Any, axis: int) -> Any:
 
 @with_rule(
     arrays=("a", "repeats"),
-    vjp=(lambda g, out, a, repeats, **how: unrepeat(g, a, repeats, **how), None),
-    jvp=lambda dots, out, a, repeats, **how: np.repeat(dots[0], repeats, **how),
+    vjp=(
+        lambda g, out, a, repeats, *, axis=None, total_repeat_length=None: unrepeat(
+            g, a, repeats, axis, total_repeat_length
+        ),
+        None,
+    ),
+    jvp=lambda dots, out, a, repeats, *, axis=None, total_repeat_length=None: np.repeat(
+        dots[0], repeats, axis, total_repeat_length=total_repeat_length
+    ),
 )
 def repeat(
     a: Any, repeats: Any, axis: int | None = None, *, total_repeat_length: int | None = None
@@ -147,8 +154,14 @@ def pad_pairs(width: Any, rank: int) -> tuple[tuple[int, int], ...]:
 
 @with_rule(
     arrays=("array",),
-    vjp=(lambda g, out, array, **how: pad_back(g, array, **how),),
-    jvp=lambda dots, out, array, **how: pad_of_tangent(dots[0], array, **how),
+    vjp=(
+        lambda g, out, array, *, pad_width, mode, stat_length, reflect_type, **_: pad_back(
+            g, array, pad_width, mode, stat_length, reflect_type
+        ),
+    ),
+    jvp=lambda dots, out, array, *, pad_width, mode, stat_length, reflect_type, **_: (
+        pad_of_tangent(dots[0], array, pad_width, mode, stat_length, reflect_type)
+    ),
 )
 def pad(
     array: Any,
@@ -280,7 +293,10 @@ PADDERS: dict[str, Callable] = {
 }
 
 
-def pad_back(g: Any, array: Any, pad_width: Any, mode: Any = "constant", **how: Any) -> Any:
+def pad_back(
+    g: Any, array: Any, pad_width: Any, mode: Any = "constant", stat_length: Any = None,
+    reflect_type: str = "even",
+) -> Any:  # fmt: skip
     """Cotangent of the padded array."""
     shape = shape_of(array)
     if mode in ("constant", "empty"):
@@ -288,16 +304,21 @@ def pad_back(g: Any, array: Any, pad_width: Any, mode: Any = "constant", **how: 
         return g[tuple(slice(lo, lo + n) for n, (lo, _) in zip(shape, pairs, strict=True))]
     from overt.runtime.record import vjp_call
 
+    how = {"stat_length": stat_length, "reflect_type": reflect_type}
     _, pullback = vjp_call(lambda x: pad(x, pad_width, mode, **how), array)
     return pullback(g)[0]
 
 
-def pad_of_tangent(dot: Any, array: Any, pad_width: Any, mode: Any = "constant", **how: Any) -> Any:
+def pad_of_tangent(
+    dot: Any, array: Any, pad_width: Any, mode: Any = "constant", stat_length: Any = None,
+    reflect_type: str = "even",
+) -> Any:  # fmt: skip
     """Tangent of the result: the constants around it do not move."""
     if mode in ("constant", "empty"):
         return pad(dot, pad_width)
     from overt.runtime.dual import jvp_call
 
+    how = {"stat_length": stat_length, "reflect_type": reflect_type}
     return jvp_call(lambda x: pad(x, pad_width, mode, **how), [array], [dot])[1]
 
 

@@ -36,10 +36,14 @@ TAKE_MODES = {None: "clip", "clip": "clip", "raise": "clip", "fill": "fill", "wr
 @with_rule(
     arrays=("a", "indices"),
     vjp=(
-        lambda g, out, a, indices, **how: take_back(g, a, indices, **how),
+        lambda g, out, a, indices, *, axis=None, mode=None, **_: take_back(
+            g, a, indices, axis, mode
+        ),
         None,
     ),
-    jvp=lambda dots, out, a, indices, **how: np.take(dots[0], indices, **how),
+    jvp=lambda dots, out, a, indices, *, axis=None, mode=None, **_: np.take(
+        dots[0], indices, axis, mode=mode
+    ),
 )
 def take(
     a: Any,

@@ -217,7 +217,7 @@ def transpose(a: Any, axes: Any = None) -> Any:
     return permute(a, axes=order)
 
 
-def transpose_back(g: Any, axes: Any) -> Any:
+def transpose_back(g: Any, axes: Any = None) -> Any:
     """Undoes `np.transpose(x, axes)`."""
     return np.transpose(
         g,
@@ -312,7 +312,7 @@ def rollaxis_move(axis: int, start: int, n: int) -> tuple[int, int]:
     return axis, start - 1 if axis < start else start
 
 
-def rollaxis_back(g: Any, axis: int, start: int) -> Any:
+def rollaxis_back(g: Any, axis: int, start: int = 0) -> Any:
     """Undoes `np.rollaxis(x, axis, start)`."""
     axis, position = rollaxis_move(axis, start, ndim(g))
     return np.moveaxis(g, position, axis)

@@ -122,14 +122,14 @@ def sort(
     return sorted_along(a, axis=axis)
 
 
-def sorted_like(x: Any, a: Any, axis: int | None, descending: bool) -> Any:
+def sorted_like(x: Any, a: Any, axis: int | None = -1, descending: bool = False) -> Any:
     """`x` rearranged as sorting rearranges `a`."""
     if axis is None:
         x, a, axis = np.ravel(x), np.ravel(a), -1
     return np.take_along_axis(x, np.argsort(a, axis, descending=descending), axis)
 
 
-def unsorted(g: Any, a: Any, axis: int | None, descending: bool) -> Any:
+def unsorted(g: Any, a: Any, axis: int | None = -1, descending: bool = False) -> Any:
     """Transpose of sorting `a`: every element of `g` back where its number came from."""
     if axis is None:
         return np.reshape(unsorted(g, np.ravel(a), -1, descending), shape_of(a))
