@@ -159,7 +159,7 @@ def find_node(file: File, code: types.CodeType) -> ast.FunctionDef | ast.Lambda:
         elif isinstance(node, ast.AsyncFunctionDef) and node.name == code.co_name:
             raise Refusal("an async function cannot be rewritten", node=node)
     if len(found) > 1:
-        found = [n for n in found if same_code(n, code)] or found
+        found = narrowest([n for n in found if same_code(n, code)]) or found
     if not found:
         raise Refusal(
             f"the source of {code.co_name!r} is not at line {code.co_firstlineno} of {file.name}",
@@ -172,6 +172,15 @@ def find_node(file: File, code: types.CodeType) -> ast.FunctionDef | ast.Lambda:
             found[0],
         )
     return found[0]
+
+
+def narrowest(nodes: list[Any]) -> list[Any]:
+    """Of lambdas within lambdas the innermost, of others all."""
+    return [
+        n
+        for n in nodes
+        if not any(inner is not n and inner in ast.walk(n) for inner in nodes)
+    ]
 
 
 def same_code(node: ast.Lambda, code: types.CodeType) -> bool:

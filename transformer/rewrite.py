@@ -145,7 +145,7 @@ def compiled(
     factory = ast.FunctionDef(FACTORY, arguments, [*body, result], [], **parameters)  # type: ignore
     module = ast.Module([factory], [])
     if owner and "__" in text:
-        Mangle(owner).visit(module)
+        Mangle(owner, {*functions, FACTORY}).visit(module)
     ast.fix_missing_locations(module)
     flags = __future__.annotations.compiler_flag
     return compile(module, file, "exec", flags=flags, dont_inherit=True)
@@ -172,11 +172,11 @@ def _dropped(default: ast.expr) -> ast.expr:
 class Mangle(ast.NodeTransformer):
     """Private names of a class, as Python spells them inside its body."""
 
-    def __init__(self, owner: str) -> None:
-        self.owner = owner
+    def __init__(self, owner: str, kept: set[str]) -> None:
+        self.owner, self.kept = owner, kept
 
     def name(self, text: str) -> str:
-        private = text.startswith("__") and not text.endswith("__") and text != FACTORY
+        private = text.startswith("__") and not text.endswith("__") and text not in self.kept
         return f"_{self.owner}{text}" if private else text
 
     def visit_Attribute(self, node: ast.Attribute) -> ast.AST:
