@@ -207,6 +207,8 @@ def iterated(
     target: core.Pattern, items: ast.expr, resolver: Resolver
 ) -> list[tuple[core.Pattern, ast.expr]]:
     """What each part of a loop's target runs over: `i, (x, y) in enumerate(zip(xs, ys))` gives xs and ys."""
+    if is_reversed_record(items):
+        return [(target, items.func.value)]  # type: ignore[attr-defined]
     fn = resolver.object(items.func) if isinstance(items, ast.Call) else None
     if fn in ZIPS and isinstance(items, ast.Call):
         if fn is reversed:
@@ -221,3 +223,14 @@ def iterated(
                     for pair in iterated(t, part, resolver)
                 ]
     return [(target, items)]
+
+
+def is_reversed_record(items: ast.expr) -> bool:
+    """Whether a loop runs over `saved.reversed()`."""
+    return (
+        isinstance(items, ast.Call)
+        and isinstance(items.func, ast.Attribute)
+        and items.func.attr == "reversed"
+        and isinstance(items.func.value, ast.Name)
+        and not items.args
+    )

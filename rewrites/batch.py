@@ -26,22 +26,23 @@ from overt.rewrites.liveness import prune
 from overt.rewrites.taint import tainted_names
 
 # What may be undefined, or have no derivative, outside the branch that it stands in.
+ARRAY_MODULES = ("numpy.", "overt.numpy.", "overt.runtime.numpy.", "overt.runtime.primitive.")
 RISKY_OPERATORS = ast.Div | ast.FloorDiv | ast.Mod | ast.Pow
 
 
 def batch(source: Source, in_axes: Any = 0, source_of: SourceOf | None = None) -> Source:
     """The source over a batch; `in_axes` says which arguments have one, and where."""
     module = lift.Module(source, source_of)
-    module.own[source.main.name] = module.named(source.main.name, "batched")
-    for f in source.functions[:-1]:
-        module.add(f)
     main, axes = source.main, axes_of(source.main, in_axes)
+    recursive = main.name in core.globals_of(main)
+    for f in source.functions if recursive else source.functions[:-1]:
+        module.add(f)
     function = Batcher(module, main, axes).function(main)
     shown = "(" + ", ".join(repr(a) for a in axes) + ("," if len(axes) == 1 else "") + ")"
     decorator = core.call(core.name("@batched"), in_axes=core.expression(shown))
     function = replace(
         function,
-        name=module.own[main.name],
+        name=module.named(main.name, "batched"),
         origin=replace(main.origin, comment=comment(main, axes)),
         decorators=(decorator,),
     )
@@ -156,11 +157,14 @@ class Batcher(FunctionLifter):
         return True
 
     def is_array_call(self, node: ast.Call) -> bool:
-        value = self.callees.object(node.func)
+        f = node.func
+        if isinstance(f, ast.Name) and f.id.startswith("@"):
+            return f.id == "@set_item" and self.is_numeric(node.args[0])
+        value = self.callees.object(f)
         if value is abs:
             return True
         module = getattr(value, "__module__", None) or type(value).__module__
-        return value is not None and module.partition(".")[0] in ("numpy", "overt")
+        return value is not None and f"{module}.".startswith(ARRAY_MODULES)
 
     def is_numeric(self, node: ast.expr) -> bool:
         """Whether a value is certainly a number or an array."""

@@ -40,6 +40,7 @@ class Emitter:
         self.lines: list[str] = []
         self.origin = function.origin
         self.depth = 0
+        self.recorded = recorded_names(function)
 
     def rename(self, name: str) -> str:
         if name.startswith("@"):
@@ -103,6 +104,8 @@ class Emitter:
         self.line(f"{head}{opening}")
         self.depth += 1
         joined = ", ".join(parts)
+        if isinstance(value, ast.Tuple) and len(parts) == 1:
+            joined += ","
         if len(joined) <= WIDTH - 4 * self.depth and not isinstance(value, ast.Dict):
             self.line(joined)
         else:
@@ -196,7 +199,7 @@ class Emitter:
         shown = []
         for target, value in pairs:
             text = self.printer.text(value)
-            if self.rename(target) != text and text != core.UNDEFINED:
+            if self.rename(target) != text and not self.is_unset(target, value):
                 shown.append((self.rename(target), text, value))
         targets = {t for t, _, _ in shown}
         if len(shown) > 1 and any(
@@ -240,6 +243,12 @@ class Emitter:
         if isinstance(s.node, ast.Assert):
             text = f"assert {printer.text(s.node.test)}"
             text += f", {printer.text(s.node.msg)}" if s.node.msg else ""
+            self.line(text, s.origin.comment)
+            return
+
+        if isinstance(s.node, ast.Raise):
+            text = f"raise {printer.text(s.node.exc)}" if s.node.exc else "raise"
+            text += f" from {printer.text(s.node.cause)}" if s.node.cause else ""
             self.line(text, s.origin.comment)
             return
 
@@ -296,16 +305,22 @@ class Emitter:
 
     def needs_copies(self, pairs: list[tuple[str, ast.expr]]) -> bool:
         return any(
-            self.rename(t) != self.printer.text(v) and self.printer.text(v) != core.UNDEFINED
-            for t, v in pairs
+            self.rename(t) != self.printer.text(v) and not self.is_unset(t, v) for t, v in pairs
         )
+
+    def is_unset(self, target: str, value: ast.expr) -> bool:
+        """Whether a name is simply not set: a placeholder is written only where it will be read."""
+        if not isinstance(value, ast.Name):
+            return False
+        placeholder = value.id == f"@{core.UNDEFINED}" and target not in self.recorded
+        return value.id == core.UNDEFINED or placeholder
 
     def is_ternary(self, s: If) -> bool:
         return (
             not s.then
             and not s.orelse
             and len(s.merges) == 1
-            and all(self.printer.text(v) != core.UNDEFINED for m in s.merges for v in (m.then, m.orelse))
+            and not any(is_undefined(v) for m in s.merges for v in (m.then, m.orelse))
             and all(self.rename(m.name) != self.printer.text(v) for m in s.merges for v in (m.then, m.orelse))
         )
 
@@ -321,7 +336,7 @@ class Emitter:
     def on_For(self, s: For) -> None:
         self.above(s.origin)
         self.copies([(c.name, c.init) for c in s.carries])
-        items = self.printer.bare(s.items)
+        items = self.printer.text(s.items)
         self.line(f"for {self.target(s.target)} in {items}:", s.origin.comment)
         self.body(s)
 
@@ -353,7 +368,8 @@ class Emitter:
         self.nested(s.body)
 
     def on_Define(self, s: Define) -> None:
-        self.above(s.origin)
+        if s.origin.above != s.function.origin.above:
+            self.above(s.origin)
         name = self.rename(s.name)
         inner = Emitter(core.replace(s.function, name=name), self.names, self.imports)
         if s.function.is_lambda and not s.function.body:
@@ -361,12 +377,17 @@ class Emitter:
             text = f"lambda{' ' if params else ''}{params}: {inner.printer.text(s.function.result, 2)}"
             self.line(f"{name} = {text}", s.origin.comment)
             return
-        if self.lines and not self.lines[-1].rstrip().endswith(":") and self.lines[-1].strip():
+        last = self.lines[-1].partition("  #")[0].rstrip() if self.lines else ""
+        if last and not last.endswith(":"):
             self.lines.append("")
         for text in inner.emit():
             origin = getattr(text, "origin", core.NOWHERE)
             self.lines.append(placed("    " * self.depth + text if text else "", origin))
         self.lines.append("")
+
+
+def is_undefined(value: ast.expr) -> bool:
+    return isinstance(value, ast.Name) and value.id == core.UNDEFINED
 
 
 Origins = list[core.Origin]
@@ -421,3 +442,25 @@ def import_block(source: core.Source, names: set[str]) -> str:
         place = 0 if top in sys.stdlib_module_names else 2 if top == own else 1
         groups[place].append(line)
     return "\n\n".join("\n".join(group) for group in groups if group) + ("\n" if lines else "")
+
+
+def recorded_names(function: Function) -> set[str]:
+    """Names that are read whether or not they were set: those put into records and results."""
+    found = core.reads(function.result)
+    for s in core.walk(function.body):
+        value = s.value if isinstance(s, Assign) else None
+        if isinstance(value, ast.Call) and isinstance(value.func, ast.Attribute):
+            if value.func.attr == "pushed":
+                found |= core.reads(value)
+    while True:
+        more = {
+            n
+            for s in core.walk(function.body)
+            if isinstance(s, If)
+            for m in s.merges
+            if m.name in found
+            for n in core.reads(m.then) | core.reads(m.orelse)
+        }
+        if more <= found:
+            return found
+        found |= more

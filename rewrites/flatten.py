@@ -11,7 +11,13 @@ import ast
 from dataclasses import replace
 
 from overt.rewrites import core
-from overt.rewrites.activity import Activity, iterated, pattern_of, plain_tuple
+from overt.rewrites.activity import (
+    Activity,
+    is_reversed_record,
+    iterated,
+    pattern_of,
+    plain_tuple,
+)
 from overt.rewrites.core import Assign, Block, Do, For, Function, If, Merge, Names, Stmt, While, With
 from overt.rewrites.refusal import Refusal
 from overt.rewrites.rules import Resolver
@@ -212,8 +218,11 @@ class Flatten:
             f = self.atom(f)
         elif not isinstance(f, ast.Name | ast.Attribute):
             f = self.atom(f)
-        args = []
-        for a in node.args:
+        args: list[ast.expr] = []
+        given = node.args
+        if sum(isinstance(a, ast.Starred) for a in given) > 1:
+            given = [ast.Starred(ast.List(list(given), ast.Load()), ast.Load())]
+        for a in given:
             if isinstance(a, ast.Tuple | ast.List) and not any(isinstance(e, ast.Starred) for e in a.elts):
                 args.append(type(a)([self.atom(e) for e in a.elts], ast.Load()))
             elif isinstance(a, ast.Subscript) and isinstance(a.value, ast.Name) and a.value.id == "@at":
@@ -339,12 +348,16 @@ class Flatten:
 
     def iterable(self, target: core.Pattern, items: ast.expr) -> ast.expr:
         """The loop's iterable with each active part of it by name."""
+        if is_reversed_record(items):
+            return items
         if isinstance(items, ast.Call) and iterated(target, items, self.resolver) != [(target, items)]:
             args = [self.iterable_part(a) for a in items.args]
             return ast.Call(items.func, args, items.keywords)
         return self.iterable_part(items)
 
     def iterable_part(self, items: ast.expr) -> ast.expr:
+        if is_reversed_record(items):
+            return items
         fn = self.resolver.object(items.func) if isinstance(items, ast.Call) else None
         if isinstance(items, ast.Call) and fn in (zip, enumerate, reversed):
             return ast.Call(items.func, [self.iterable_part(a) for a in items.args], items.keywords)

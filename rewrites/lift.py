@@ -59,6 +59,19 @@ def survey(source: Source) -> tuple[bool, list[types.FunctionType]]:
     return module.changed or module.makes_arrays(), module.called
 
 
+def functions_to_lift(source: Source) -> set[str]:
+    """Functions of a source that have something to lift, or call one that has; the main one always."""
+    changed = {source.main.name}
+    for f in source.functions[:-1]:
+        if survey(replace(source, functions=(f,)))[0]:
+            changed.add(f.name)
+    while True:
+        more = {f.name for f in source.functions if core.globals_of(f) & changed} - changed
+        if not more:
+            return changed
+        changed |= more
+
+
 class Module:
     """The lifted module being built: its functions, and those lifted because they are called."""
 
@@ -71,7 +84,11 @@ class Module:
         self.taken = {f.name for f in source.functions}
         for f in source.functions:
             self.taken |= core.globals_of(f)
-        self.own = {f.name: self.named(f.name, "lifted") for f in source.functions}
+        self.own: dict[str, str] = {}
+        if not surveying:
+            changed = functions_to_lift(source)
+            for f in source.functions:
+                self.own[f.name] = self.named(f.name, "lifted") if f.name in changed else f.name
         self.siblings: dict[types.CodeType, str] = {}
         self.imports = set(source.imports)
 
@@ -245,7 +262,9 @@ class FunctionLifter:
 
     def block(self, block: core.Block) -> core.Block:
         done: list[core.Stmt] = []
-        for s in block:
+        for s, before in zip(block, (None, *block), strict=False):
+            if before is not None and s.origin.comment and s.origin == before.origin:
+                s = replace(s, origin=replace(s.origin, comment="", above=()))  # said already
             done += self.statement(s)
         return tuple(done)
 

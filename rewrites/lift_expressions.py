@@ -63,8 +63,12 @@ class Expressions(ast.NodeTransformer):
 
     def plain(self, node: ast.expr | None) -> bool:
         """Whether a value is certainly plain Python: never an array."""
-        if node is None or isinstance(node, ast.Constant | ast.JoinedStr | ast.Lambda):
+        if node is None or isinstance(node, ast.Constant | ast.Lambda):
             return True
+        if isinstance(node, ast.JoinedStr):
+            return all(self.plain(v) for v in node.values)
+        if isinstance(node, ast.FormattedValue):
+            return self.plain(node.value)
         if isinstance(node, ast.Name):
             return self.plain_name(node.id)
         if isinstance(node, ast.Attribute):

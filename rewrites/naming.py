@@ -117,7 +117,9 @@ class Interference:
             self.define(t, start | targets)
         for c in s.carries:
             own = c.next.id if isinstance(c.next, core.ast.Name) else None
-            self.define(c.name, header | (until - {own}))
+            # the items are evaluated after the carried names have their first values
+            items = self.reads(s.items) if isinstance(s, For) else set()
+            self.define(c.name, header | (until - {own}) | items)
             self.define(c.out, header - {c.name} - names)
         items = [s.items] if isinstance(s, For) else []
         before = (header - names) | self.reads(*items, *[c.init for c in s.carries])

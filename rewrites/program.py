@@ -77,8 +77,10 @@ class Program:
         return all(self.is_plain_call(c, (*seen, f.name)) for c in calls(f))
 
     def is_plain_call(self, node: ast.Call, seen: tuple[str, ...]) -> bool:
-        if isinstance(node.func, ast.Name) and node.func.id in ("@set_item", "@appended"):
+        if isinstance(node.func, ast.Name) and node.func.id == "@appended":
             return True
+        if isinstance(node.func, ast.Name) and node.func.id == "@set_item":
+            return False  # as it stands in the user's text, it would store into the array itself
         if isinstance(node.func, ast.Attribute) and self.resolver.object(node.func) is None:
             return node.func.attr in ("sum", "mean", "max", "min", "reshape", "astype", "copy", "dot")
         fn = self.resolver.object(node.func)
@@ -93,6 +95,7 @@ class Program:
     # --- functions made from them
 
     def fresh_global(self, stem: str) -> str:
+        stem = stem.lstrip("_")  # two underscores in front mean something in a class
         name, number = stem, 2
         while name in self.functions or name in self.generated or name in self.source.namespace:
             name, number = f"{stem}_{number}", number + 1

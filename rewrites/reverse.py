@@ -65,6 +65,7 @@ def gradient(
 
 
 def headed(forward: tuple[Stmt, ...], reverse: tuple[Stmt, ...]) -> tuple[Stmt, ...]:
+    forward = tuple(s for s in forward if not isinstance(s, Note))
     return (Note("# forward"), *forward, Note("# reverse"), *reverse)
 
 

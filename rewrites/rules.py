@@ -15,6 +15,7 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 import overt.runtime
+import overt.runtime.cotangents  # noqa: F401  rules of containers
 import overt.runtime.numpy as ours
 from overt.rewrites import core
 from overt.runtime.primitive import Rule, counterpart, rule_of
@@ -67,6 +68,8 @@ class Resolver:
                 return None
             if node.id == "@np":
                 return ours
+            if node.id == "partial" and "partial" not in self.namespace:
+                return functools.partial
             if node.id.startswith("@"):
                 return getattr(overt.runtime, node.id[1:], None)
             try:
@@ -164,16 +167,36 @@ def spliced(rule: Callable[..., Any], positional: list[ast.expr], static: dict[s
         if value is None:
             raise KeyError(f"a rule wants the parameter {name!r}")
         table[name] = value
+    if params.double is not None:
+        body = with_keywords(body, params.double, static)
     for name in core.reads(body):
         if name not in table:
             table[name] = core.name(f"@{name}" if name in globals_ else name)
     return core.substitute(body, table)
 
 
+def with_keywords(body: ast.expr, double: str, static: dict[str, ast.expr]) -> ast.expr:
+    """`**how` in a rule's call replaced by the keyword arguments that it stands for."""
+
+    class Spread(ast.NodeTransformer):
+        def visit_Call(self, node: ast.Call) -> ast.Call:
+            self.generic_visit(node)
+            keywords: list[ast.keyword] = []
+            for k in node.keywords:
+                if k.arg is None and isinstance(k.value, ast.Name) and k.value.id == double:
+                    keywords += [ast.keyword(n, v) for n, v in static.items()]
+                else:
+                    keywords.append(k)
+            return ast.Call(node.func, node.args, keywords)
+
+    return Spread().visit(core.substitute(body, {"": core.constant(None)}))
+
+
 class Parameters:
     def __init__(self, a: ast.arguments) -> None:
         self.positional = [p.arg for p in [*a.posonlyargs, *a.args]]
         self.star = a.vararg.arg if a.vararg else None
+        self.double = a.kwarg.arg if a.kwarg else None
         self.keywords = {p.arg: d for p, d in zip(a.kwonlyargs, a.kw_defaults, strict=True)}
 
 

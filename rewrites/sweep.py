@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import ast
 import copy
+from functools import partial
 from dataclasses import dataclass, replace
 from pathlib import PurePath
 
 from overt.rewrites import core
 from overt.rewrites.algebra import plainer
-from overt.rewrites.activity import Activity, iterated, plain_tuple
+from overt.rewrites.activity import Activity, is_reversed_record, iterated, plain_tuple
 from overt.rewrites.core import (
     Assign,
     Block,
@@ -344,6 +345,12 @@ class Sweep:
     # --- calls
 
     def call(self, s: Assign, target: str, value: ast.Call, bar: Bar) -> list[Stmt]:
+        if is_push(value):
+            self.pushed(value, bar)
+            return [s]
+        if isinstance(value.func, ast.Name) and self.program.resolver.object(value.func) is partial:
+            self.bound(value, self.full(target, bar))
+            return [s]
         fn = self.program.resolver.object(value.func)
         args, keywords = value.args, value.keywords
         if fn is None and isinstance(value.func, ast.Attribute) and value.func.attr in ARRAY_METHODS:
@@ -376,6 +383,22 @@ class Sweep:
                 self.straight(inner, bound, target, bar)
                 return [s]
         return self.unknown(s, target, value, bar)
+
+    def bound(self, value: ast.Call, g: ast.expr) -> None:
+        """`partial(f, a, k=b)`: its cotangent is that of the arguments that it holds."""
+        held, named = item(g, core.constant(0)), item(g, core.constant(1))
+        for i, a in enumerate(value.args[1:]):
+            self.give(a, item(held, core.constant(i)), array=False)
+        for k in value.keywords:
+            self.give(k.value, item(named, core.constant(k.arg)), array=False)
+
+    def pushed(self, value: ast.Call, bar: Bar) -> None:
+        """A record's cotangent goes to its fields."""
+        if len(value.args) == 1:
+            self.give(value.args[0], bar.expr, array=False)
+            return
+        for i, field in enumerate(value.args):
+            self.give(field, item(bar.expr, core.constant(i)), array=False)
 
     def contain(self, application: Application, target: str, bar: Bar) -> None:
         """The rule of an operation on containers: cotangents may be containers, or None."""
@@ -549,10 +572,13 @@ class Sweep:
                 given[c.name] = replace(bar, expr=self.full(c.out, bar), lazy=False)
         if not given:
             return s
-        flowing, outer = self.fixpoint(s, set(given))
-        return LoopReversal(self, s, given, flowing, outer).build()
+        records = {n: given.pop(n) for n in list(given) if record_of(s, n) is not None}
+        flowing, outer = self.fixpoint(s, set(given), set(records))
+        return LoopReversal(self, s, given, flowing, outer, records).build()
 
-    def fixpoint(self, s: For | While, flowing: set[str]) -> tuple[set[str], set[str]]:
+    def fixpoint(
+        self, s: For | While, flowing: set[str], records: set[str]
+    ) -> tuple[set[str], set[str]]:
         """Which carried cotangents are not zero, and which names around the loop receive some."""
         own = core.assigned(s.body) | {c.name for c in s.carries}
         if isinstance(s, For):
@@ -562,10 +588,13 @@ class Sweep:
             active = set(self.activity.names)
             self.bars, self.out = {}, []
             for c in s.carries:
+                trial = core.name(f"{core.base(c.name)}_bar{core.SEPARATOR}trial")
                 if c.name in flowing:
-                    self.give(c.next, core.name(f"{core.base(c.name)}_bar{core.SEPARATOR}trial"))
+                    self.give(c.next, trial)
+                if c.name in records and isinstance(c.next, ast.Name):
+                    self.bars[c.next.id] = Bar(trial, False, False)
             self.block(s.body)
-            reached = set(self.bars)
+            reached = set(self.bars) - records
             self.bars, self.out, self.names.count, self.shapes.known = kept
             self.activity.names = active
             new = flowing | {c.name for c in s.carries if c.name in reached}
@@ -578,9 +607,15 @@ class LoopReversal:
     """Builds the reverse of one loop, and the saving that its forward needs."""
 
     def __init__(
-        self, sweep: Sweep, s: For | While, given: dict[str, Bar], flowing: set[str], outer: set[str]
+        self,
+        sweep: Sweep,
+        s: For | While,
+        given: dict[str, Bar],
+        flowing: set[str],
+        outer: set[str],
+        records: dict[str, Bar],
     ) -> None:
-        self.sweep, self.s, self.given = sweep, s, given
+        self.sweep, self.s, self.given, self.records = sweep, s, given, records
         self.flowing, self.outer = flowing, sorted(outer)
         self.names = sweep.names
 
@@ -612,7 +647,10 @@ class LoopReversal:
                 sweep.acc(n, core.name(inside), array=mine.array)
             else:
                 sweep.bars[n] = Bar(core.name(inside))
+        self.read_records()
         forward_body = sweep.block(s.body)
+        for n in self.records:
+            sweep.bars.pop(n, None)
         collected = self.collect()
         ends = []
         kinds: dict[str, bool] = {}
@@ -643,9 +681,43 @@ class LoopReversal:
             else:
                 sweep.bars[n] = Bar(core.name(after), False, kinds[n])
         for leaf, after in leaf_bars:
-            rows = core.call(core.name("@rows"), core.name(after), leaf)
-            sweep.give(leaf, rows, array=False)
+            sweep.give(leaf, self.gathered(after, leaf), array=False)
         return forward
+
+    def gathered(self, after: str, leaf: ast.expr) -> ast.expr:
+        """The cotangent of what the loop ran over, from those of its items, the last one first."""
+        if isinstance(self.s, For) and is_reversed_record(self.s.items):
+            return core.name(after)  # they were read backwards, so this is their order
+        backwards = isinstance(self.s, For) and isinstance(self.s.items, ast.Call) and (
+            self.sweep.program.resolver.object(self.s.items.func) is reversed
+        )
+        bars: ast.expr = core.name(after)
+        if backwards:
+            bars = ast.Call(ast.Attribute(bars, "flipped", ast.Load()), [], [])
+        return core.call(core.name("@rows"), bars, leaf)
+
+    def read_records(self) -> None:
+        """Cotangents of what the loop recorded: read back beside what the reverse loop runs over."""
+        self.parallel: list[tuple[core.Pattern, ast.expr]] = []
+        for c in self.s.carries:
+            bar = self.records.get(c.name)
+            if bar is None or not isinstance(c.next, ast.Name):
+                continue
+            record = record_of(self.s, c.name)
+            assert record is not None
+            names = [self.field_name(f) for f in record.args]
+            target = names[0] if len(names) == 1 else tuple(names)
+            fields: list[ast.expr] = [core.name(n) for n in names]
+            whole = fields[0] if len(fields) == 1 else core.tuple_of(fields)
+            self.sweep.bars[c.next.id] = Bar(whole, False, False)
+            self.sweep.activity.names.add(c.next.id)
+            items = ast.Call(ast.Attribute(bar.expr, "reversed", ast.Load()), [], [])
+            self.parallel.append((target, items))
+
+    def field_name(self, field: ast.expr) -> str:
+        if isinstance(field, ast.Name) and self.sweep.activity.expr(field):
+            return self.fresh(field.id)
+        return self.names.fresh("_")
 
     def fresh(self, name: str) -> str:
         held = self.names.fresh(f"{core.base(name)}_bar")
@@ -657,6 +729,11 @@ class LoopReversal:
         return self.sweep.zero(c.out)
 
     def zero_inside(self, name: str) -> ast.expr:
+        """Zero for a carried value that the body does not read: it has the shape of the next one."""
+        for c in self.s.carries:
+            if c.name == name and isinstance(c.next, ast.Name):
+                name = c.next.id
+                break
         return self.sweep.zero(name)
 
     def collect(self) -> list[tuple[ast.expr, Assign, str, str]]:
@@ -701,6 +778,7 @@ class LoopReversal:
         if (
             isinstance(s, For)
             and s.until is None
+            and not self.parallel
             and set(needed) <= targets
             and self.can_reverse(s.items)
         ):
@@ -719,7 +797,10 @@ class LoopReversal:
         table = {n: core.name(self.names.fresh(n)) for n in needed}
         fields = [table[n].id for n in needed]
         target = fields[0] if len(fields) == 1 else tuple(fields) if fields else self.names.fresh("_")
-        items = ast.Call(ast.Attribute(core.name(out), "reversed", ast.Load()), [], [])
+        items: ast.expr = ast.Call(ast.Attribute(core.name(out), "reversed", ast.Load()), [], [])
+        if self.parallel:
+            target = (target, *[t for t, _ in self.parallel])
+            items = core.call(core.name("zip"), items, *[x for _, x in self.parallel])
         return self.marked(forward), self.loop_over(target, items, body, carries, table, origin)
 
     def loop_over(
@@ -813,6 +894,24 @@ class LoopReversal:
 def tolerant(application: Application) -> bool:
     """Whether a rule itself undoes a broadcast of its result: its text calls `matmul_bar_x` and the like."""
     return application.rule.name in ("matmul", "dot")
+
+
+def is_push(value: ast.expr) -> bool:
+    return (
+        isinstance(value, ast.Call)
+        and isinstance(value.func, ast.Attribute)
+        and value.func.attr == "pushed"
+    )
+
+
+def record_of(s: For | While, carried: str) -> ast.Call | None:
+    """The push that makes a carried name a record of the loop; None if it is an ordinary value."""
+    c = next(c for c in s.carries if c.name == carried)
+    for statement in s.body:
+        if isinstance(statement, Assign) and isinstance(c.next, ast.Name) and is_push(statement.value):
+            if statement.target == c.next.id:
+                return statement.value  # type: ignore[return-value]
+    return None
 
 
 def push(saved: str, fields: list[ast.expr]) -> ast.Call:

@@ -9,12 +9,18 @@ from collections.abc import Callable, Iterable
 from typing import Any
 
 from overt.runtime.containers import appended, changed, popped
-from overt.runtime.derivatives import add, children_of, zeros_like_tree
+from overt.runtime.derivatives import (
+    add,
+    children_of,
+    ones_like_tree,
+    sum_to,
+    zeros_like_tree,
+)
 from overt.runtime.parts import is_array, parts_of
 from overt.runtime.primitive import Rule
 
 __all__ = [
-    "chosen", "joined", "merged", "move", "packed", "part", "place_field", "rows", "with_items",
+    "chosen", "joined", "merged", "move", "packed", "part", "place_field", "rows", "spread_to", "with_items",
     "without_last",
 ]  # fmt: skip
 
@@ -114,7 +120,10 @@ def with_items(x: Any, bars: dict[Any, Any]) -> Any:
     unknown = [key for key in bars if key not in x]
     if unknown:
         raise KeyError(unknown[0])
-    return {key: bars[key] if key in bars else zeros_like_tree(value) for key, value in x.items()}
+    return {
+        key: sum_to(bars[key], value) if key in bars else zeros_like_tree(value)
+        for key, value in x.items()
+    }
 
 
 def chosen(bars: dict[str, Any], x: dict[str, Any]) -> dict[str, Any]:
@@ -162,6 +171,28 @@ merged.rule = Rule(  # type: ignore[attr-defined]
     "merged", ("a", "b"),
     vjp=(lambda g, out, a, b: kept_items(g, a, b), lambda g, out, a, b: taken_over(g, b)),
     jvp=lambda dots, out, a, b: merged(dots[0], dots[1]),
+)  # fmt: skip
+
+
+def spread_to(g: Any, wide: Any) -> Any:
+    """A cotangent broadcast to the shape of `wide`: what undoing a broadcast is undone by."""
+    shape = getattr(wide, "shape", ())
+    if g is None or getattr(g, "shape", ()) == shape:
+        return g
+    import overt.runtime.numpy as np
+
+    return np.broadcast_to(g, shape)
+
+
+zeros_like_tree.rule = Rule("zeros_like_tree", ("x",), zero=True)  # type: ignore[attr-defined]
+ones_like_tree.rule = Rule("ones_like_tree", ("x",), zero=True)  # type: ignore[attr-defined]
+add.rule = Rule(  # type: ignore[attr-defined]
+    "add", ("a", "b"), linear=True, vjp=(lambda g, out, a, b: g, lambda g, out, a, b: g)
+)
+sum_to.rule = Rule(  # type: ignore[attr-defined]
+    "sum_to", ("x", "like"),
+    vjp=(lambda g, out, x, like: spread_to(g, x), None),
+    jvp=lambda dots, out, x, like: sum_to(dots[0], like),
 )  # fmt: skip
 
 

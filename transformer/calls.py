@@ -183,7 +183,7 @@ def arranged(bars: Sequence[Any], slots: tuple[Any, ...]) -> tuple[Any, ...]:
 
 def pair_of(f: Any, active: tuple[str, ...], lift: bool) -> tuple[Callable, Callable] | None:
     """The live forward and backward function of a user's function."""
-    step = f"|pair({','.join(active)})"
+    step = f"{transformed.target_of(f).chain}|pair({','.join(active)})"
     ending = "|lift" if lift else ""
     sources: list[Any] = []
 
@@ -291,11 +291,33 @@ class VjpPull:
 
 def of_transformed(f: Transformed, args: tuple[Any, ...], keywords: dict[str, Any]) -> Any:
     """A transformed function, by the source of what it does."""
-    from overt.transformer.jit import Jitted
+    from overt.transformer.identity import Checkpoint, Identity
+    from overt.transformer.batched_calls import vjp_of_vmap
+    from overt.transformer.jit import Jit
+    from overt.transformer.vectorize import Vmap
 
-    if isinstance(f, Jitted):
+    if isinstance(f, Checkpoint):
+        return f(*args, **keywords), Pullback(Recompute(f.__wrapped__), (args, keywords))
+    if isinstance(f, (Jit, Identity)):
         return vjp_of(f.__wrapped__, *args, **keywords)
+    if isinstance(f, Vmap) and not keywords:
+        out, saved, bwd = vjp_of_vmap(f, args, vjp_of)
+        return out, Pullback(bwd, saved)
+    target = transformed.target_of(f)
+    if transformed.has_source(f) and not (target.prefix or target.keywords):
+        return of_function(f, args, keywords)
     return None
+
+
+@dataclasses.dataclass(frozen=True)
+class Recompute:
+    """The pullback of a checkpointed call: it runs again from its arguments, and then back."""
+
+    function: Any
+
+    def __call__(self, saved: Any, out_bar: Any) -> Any:
+        args, keywords = saved
+        return vjp_of(self.function, *args, **keywords)[1](out_bar)
 
 
 # --- builtins, containers, classes -----------------------------------------------------------------
@@ -367,6 +389,8 @@ class MovePull:
 
 def of_class(f: type, args: tuple[Any, ...], keywords: dict[str, Any]) -> Any:
     """A container class: each argument is one field."""
+    if f is functools.partial:
+        return f(*args, **keywords), Pullback(HeldPull(bool(keywords)), ())
     if f in (float, complex):
         return vjp_of(PLAIN["float"], *args)
     if not (dataclasses.is_dataclass(f) or (issubclass(f, tuple) and hasattr(f, "_fields"))):
@@ -377,6 +401,17 @@ def of_class(f: type, args: tuple[Any, ...], keywords: dict[str, Any]) -> Any:
     names = f._fields if hasattr(f, "_fields") else [x.name for x in dataclasses.fields(f) if x.init]
     places = tuple([*names[: len(args)], *keywords])
     return out, FieldPull(places, len(args), out)
+
+
+@dataclasses.dataclass(frozen=True)
+class HeldPull:
+    """The pullback of making a partial: the arguments that it holds get their cotangents."""
+
+    named: bool
+
+    def __call__(self, _: Any, out_bar: Any) -> Any:
+        held, keywords = out_bar if out_bar is not None else ((), {})
+        return (None, None, *held, keywords) if self.named else (None, None, *held)
 
 
 class FieldPull:

@@ -112,7 +112,7 @@ def place(piece: Any, x: Any, index: Any) -> Any:
     """
     if not (on_device(x) or is_host_array(x)):
         zero = zeros_like_tree(x)
-        return zero if piece is None else replaced(zero, index, piece)
+        return zero if piece is None else replaced(zero, index, sum_to(piece, x[index]))
     if getattr(piece, "shape", ()):
         shape = shape_at(x.shape, index)
         if shape is not None and piece.shape != shape:
