@@ -5,7 +5,6 @@
 
 from __future__ import annotations
 
-import ctypes
 import functools
 from collections.abc import Callable, Sequence
 from typing import Any
@@ -68,35 +67,41 @@ def move(buffer: Any, aval: Any, device: Any) -> Any:
     )
 
 
-# Up to this many bytes are copied out, which is faster than sharing the memory.
-_SMALL = 4096
-
-
 def to_numpy(buffer: Any, aval: Any = None) -> np.ndarray:
-    """The buffer's numbers; read-only, and on CPU the buffer's own memory when there are many."""
+    """The buffer's numbers; read-only, and on CPU the buffer's own memory."""
     aval = buffer.aval if aval is None else aval
-    if len(buffer._arrays) > 1 and hasattr(buffer, "_sharding"):
-        return buffer._sharding.gather(buffer)
-    if buffer.platform() != "cpu" or aval.dtype.name.endswith(("int2", "int4")):
+    gather = getattr(buffer._sharding, "gather", None)
+    if gather is not None:  # in pieces on several devices
+        return gather(buffer)
+    if buffer.platform() != "cpu":
         return buffer._single_device_array_to_np_array_did_copy()[0]
     # jaxlib's own way out, above, imports the whole of jax where that is installed.
-    buffer.block_until_ready()
-    size = aval.size * aval.dtype.itemsize
-    if size == 0:
-        memory: Any = b""
-    elif size <= _SMALL:
-        memory = ctypes.string_at(buffer.unsafe_buffer_pointer(), size)
-    else:
-        memory = (ctypes.c_char * size).from_address(buffer.unsafe_buffer_pointer())
-        memory.buffer = buffer  # lives as long as the ndarray does
-    array = np.frombuffer(memory, aval.dtype).reshape(aval.shape)
+    try:
+        return np.asarray(memoryview(buffer))
+    except BufferError:
+        array = _small_dtype_to_numpy(buffer, aval)
     array.flags.writeable = False
     return array
 
 
-def is_shared(array: np.ndarray) -> bool:
-    """Whether an ndarray from `to_numpy` is the buffer's own memory."""
-    return array.nbytes > _SMALL
+_plain: dict[Any, tuple[Executable, np.dtype, bool]] = {}
+
+
+def _small_dtype_to_numpy(buffer: Any, aval: Any) -> np.ndarray:
+    """The same for dtypes that Python's buffers do not know (bfloat16, int4): by way of bits."""
+    found = _plain.get(aval)
+    if found is None:
+        from overt.backend import module
+
+        packed = aval.dtype.name.endswith(("int2", "int4", "float4_e2m1fn"))
+        plain = np.dtype("float32" if packed else f"uint{8 * aval.dtype.itemsize}")
+        read = "convert" if packed else "bitcast"
+        made, _ = module.build("read", [aval], lambda b, x: [getattr(b, read)(x[0], plain)])
+        out = type(aval)(aval.shape, plain)
+        found = _plain[aval] = compile_module(made, [out]), plain, packed
+    run, _, packed = found
+    array = np.asarray(memoryview(run([move(buffer, aval, run.device)])[0]))
+    return array.astype(aval.dtype) if packed else array.copy().view(aval.dtype)
 
 
 _OLD_HANDLER = "_skip_checks" in (_jax.array_result_handler.__doc__ or "")
@@ -186,21 +191,6 @@ def _through_cache(
         loaded = device.client.compile_and_load(module, devices, options)
         disk_cache.save(folder, name, device, loaded)
     return loaded
-
-
-class Deleted:
-    """Stands where the buffer of a deleted array was."""
-
-    def is_deleted(self) -> bool:
-        return True
-
-    def __getattr__(self, name: str) -> Any:
-        if name.startswith("__"):  # what tools ask of any object
-            raise AttributeError(name)
-        raise RuntimeError("this array was deleted or donated to a program")
-
-
-DELETED = Deleted()
 
 
 def block(buffers: Sequence[Any]) -> None:

@@ -302,24 +302,9 @@ class DeviceArray(Array):
 
     def delete(self) -> None:
         """Free the device memory; shared with ndarrays, it lives as long as they do."""
-        from overt.backend.execute import DELETED, is_shared
-
-        numbers = getattr(self, "_numbers", None)
-        if numbers is None or not is_shared(numbers):
-            self.buffer.delete()
-        self.buffer = DELETED
-        if numbers is not None:
+        self.buffer.delete()
+        if hasattr(self, "_numbers"):
             del self._numbers
-
-    def unshare(self) -> None:
-        """Take memory of its own where ndarrays share this array's memory."""
-        from overt.backend.execute import is_shared, put
-
-        numbers = getattr(self, "_numbers", None)
-        if numbers is not None:
-            del self._numbers
-            if is_shared(numbers):
-                self.buffer = put(numbers, self.aval, self.device)
 
     def unsafe_buffer_pointer(self) -> int:
         return self.buffer.unsafe_buffer_pointer()

@@ -142,9 +142,6 @@ class Program:
             if type(x) is not DeviceArray:
                 return self._run(arrays, others)
             buffers.append(x.buffer)
-        if self.donated:
-            self._unshare(arrays)
-            buffers = [x.buffer for x in arrays]
         run, consts, handlers, out = ready
         consts = consts if others is None else []
         made = run(buffers + consts).consume_with_handlers(handlers)
@@ -161,7 +158,6 @@ class Program:
                 executable, consts = self._compiled(device)
                 if others is not None:
                     consts = eager.on_device(list(others), executable.device)
-                self._unshare(arrays)
                 buffers = eager.on_device(arrays, executable.device) + consts
                 made = run_checked(executable, buffers)
                 counts, made = made[len(self.out) :], made[: len(self.out)]
@@ -182,11 +178,6 @@ class Program:
         results = eager.wrap(made, self.out, executable.device, committed)
         eager.check_finite(self.name, results, settings)
         return results
-
-    def _unshare(self, arrays: list[DeviceArray]) -> None:
-        """Give donated arrays whose memory ndarrays share a copy of their own to lose."""
-        for i in self.donated:
-            arrays[i].unshare()
 
     def _overflowed(self, counts: list) -> bool:
         """Whether a buffer was too small; what was needed is remembered."""

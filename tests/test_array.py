@@ -138,7 +138,7 @@ def test_shared_memory_outlives_the_array():
     program = stage(lambda a: [a * 2], [z.aval])
     program.donated = (0,)
     assert program.run([z])[0][-1] == 10000.0
-    assert z.is_deleted() and y[-1] == 5000.0
+    assert y[-1] == 5000.0  # what others still read is copied, not overwritten
 
 
 def test_attributes():
