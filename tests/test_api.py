@@ -125,6 +125,7 @@ def test_unused_and_untouched_arguments():
     same_tree(overt.grad(lambda p: p["a"])({"a": 1.0, "b": np.ones(2)}), {"a": 1.0, "b": numpy.zeros(2)})
 
 
+@pytest.mark.filterwarnings("ignore:Casting complex")
 @pytest.mark.parametrize(
     "call, message",
     [

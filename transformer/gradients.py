@@ -87,7 +87,7 @@ class Gradient(Transformed):
             if not transformed.has_source(self.__wrapped__):
                 result = self.recorded(prepared, positions, kwargs)
             elif self.value or lift:
-                result = self.runs(True, lift)(*prepared, **kwargs)
+                result = self.with_value(lift, prepared, kwargs)
             else:
                 leaves, definition = flatten_strict((prepared, kwargs))
                 key = (definition, *[x.aval if isinstance(x, Array) else type(x) for x in leaves])
@@ -96,7 +96,7 @@ class Gradient(Transformed):
                     grads, aux = result if self.has_aux else (result, None)
                     grads = self.finished(grads, [prepared[i] for i in positions])
                     return (grads, aux) if self.has_aux else grads
-                result = self.runs(True, False)(*prepared, **kwargs)
+                result = self.with_value(False, prepared, kwargs)
                 self.checked.add(key)
         value, grads = result
         self.check_output(value[0] if self.has_aux else value)
@@ -106,6 +106,21 @@ class Gradient(Transformed):
                 return (_scalar(value[0]), value[1]), grads
             return _scalar(value), grads
         return (grads, value[1]) if self.has_aux else grads
+
+    def with_value(self, lift: bool, args: list[Any], kwargs: dict[str, Any]) -> Any:
+        """Value and gradient; if that fails since the function's result is no scalar, say so."""
+        run = self.runs(True, lift)
+        try:
+            return run(*args, **kwargs)
+        except (TypeError, ValueError, LookupError, AttributeError) as error:
+            failure = error
+        try:
+            forwards = transformed.lifted_form if lift else transformed.plain
+            out = forwards(self.__wrapped__)(*args, **kwargs)
+        except Exception:
+            raise failure from None
+        self.check_output(out[0] if self.has_aux else out)
+        raise failure
 
     # --- arguments and results
 

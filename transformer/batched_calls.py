@@ -1,0 +1,74 @@
+"""The derivative of a call of a vmapped function: its own pullback, run on all lanes."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from overt.runtime.aval import aval_of
+from overt.runtime.batching import AUTO, vmap_call
+from overt.runtime.lanes import move_axis, spread
+from overt.runtime.parts import is_array
+from overt.runtime.tree import prefix_leaves, tree_flatten, tree_leaves, tree_map
+
+
+def vjp_of_vmap(f: Any, args: tuple[Any, ...], vjp_of: Callable) -> tuple[Any, Any, Callable]:
+    """(result, what is saved, backward function) of a call of `vmap(g, in_axes, out_axes)`."""
+    in_axes = tuple(f.in_axes) if isinstance(f.in_axes, list) else f.in_axes
+    (out, pull), (out_axes, pull_axes) = vmap_call(
+        lambda *lane: vjp_of(f.__wrapped__, *lane), args, in_axes, AUTO, f.axis_size, None, f.axis_name
+    )
+    places = [
+        None if axis is None else axis % max(1, len(aval_of(x).shape))
+        for axis, x in zip(
+            prefix_leaves(in_axes, args, is_leaf=lambda a: a is None), tree_leaves(args), strict=True
+        )
+    ]
+    lanes = f.axis_size or next(
+        aval_of(x).shape[axis]
+        for x, axis in zip(tree_leaves(args), places, strict=True)
+        if axis is not None
+    )
+    wanted = prefix_leaves(f.out_axes, out, is_leaf=lambda a: a is None)
+    leaves, definition = tree_flatten(out)
+    mapped = prefix_leaves(out_axes, out, is_leaf=lambda a: a is None)
+    shown = [
+        placed(x, found, axis, lanes) for x, found, axis in zip(leaves, mapped, wanted, strict=True)
+    ]
+    bwd = VmapPull(f, pull_axes, tuple(places), lanes)
+    return definition.unflatten(shown), (pull, args), bwd
+
+
+def placed(x: Any, found: Any, wanted: Any, lanes: int) -> Any:
+    """A result with its lanes where `out_axes` wants them."""
+    if wanted is None or not is_array(x):
+        return x
+    x = spread(x, lanes) if found is None else x
+    return x if wanted == 0 else move_axis(x, 0, wanted % len(x.shape))
+
+
+class VmapPull:
+    """Cotangents of the arguments: lane by lane, summed for arguments that all lanes share."""
+
+    def __init__(self, f: Any, pull_axes: Any, places: tuple[Any, ...], lanes: int) -> None:
+        self.f, self.pull_axes, self.places, self.lanes = f, pull_axes, places, lanes
+
+    def __call__(self, saved: Any, out_bar: Any) -> Any:
+        pull, args = saved
+        axes = tree_map(lambda x: None if not is_array(x) else 0, out_bar)
+        if self.f.out_axes != 0:
+            axes = self.f.out_axes
+        bars = vmap_call(
+            lambda lane, bar: lane(bar), (pull, out_bar), (self.pull_axes, axes), 0, self.lanes
+        )
+        definition = tree_flatten(args)[1]
+        found = definition.flatten_up_to(bars[1:])
+        joined = [self.joined(bar, axis) for bar, axis in zip(found, self.places, strict=True)]
+        return (None, *definition.unflatten(joined))
+
+    def joined(self, bar: Any, axis: int | None) -> Any:
+        if bar is None or not is_array(bar):
+            return bar
+        if axis is None:
+            return bar.sum(axis=0)
+        return bar if axis == 0 else move_axis(bar, 0, axis)
