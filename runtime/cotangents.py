@@ -47,6 +47,8 @@ def packed(x: Any, bars: Iterable[Any]) -> Any:
 
         zero = np.zeros_like(x[0]) if len(bars) else None
         return np.stack([zero if bar is None else bar for bar in bars])
+    if isinstance(x, (tuple, list)):
+        bars = [zeros_like_tree(v) if b is None else b for v, b in zip(x, bars, strict=False)]
     if type(x) is dict:
         return None  # unpacking a dictionary gives its keys
     parts = parts_of(x)
@@ -268,8 +270,8 @@ def at_path(x: Any, path: tuple[Any, ...], bar: Any) -> Any:
     if not path:
         return bar
     if type(x) is dict:
-        return {key: bar if key == path[0] else None for key in x}
-    return type(x)(bar if i == path[0] else None for i in range(len(x)))
+        return {k: bar if k == path[0] else zeros_like_tree(v) for k, v in x.items()}
+    return type(x)(bar if i == path[0] else zeros_like_tree(v) for i, v in enumerate(x))
 
 
 __all__ += ["changed", "popped"]

@@ -110,14 +110,14 @@ def add(a: Any, b: Any) -> Any:
         return a
     if is_array(a) and is_array(b):
         return a + b
+    if type(a) is dict and type(b) is dict:  # keys that only one has are of items set later
+        return {key: add(a.get(key), b.get(key)) for key in {**a, **b}}
     left, right = children_of(a), children_of(b)
     if left is None or right is None or len(left[0]) != len(right[0]):
         raise TypeError(
             f"cotangents of one value have different types: {type(a).__name__} and "
             f"{type(b).__name__}"
         )
-    if type(a) is dict:
-        return {key: add(a[key], b[key]) for key in a}
     return left[1]([add(x, y) for x, y in zip(left[0], right[0], strict=True)])
 
 

@@ -77,7 +77,7 @@ def call_pair(f: Any, args: tuple[Any, ...], keywords: dict[str, Any]) -> Any:
     found = of_builtin(f, args, keywords)
     if found is not None:
         return found
-    if f in MOVERS and not keywords:
+    if is_mover(f) and not any(map(has_derivative, keywords.values())):
         return moved(None, f, args, keywords)
     if isinstance(f, type):
         return of_class(f, args, keywords)
@@ -95,6 +95,10 @@ def call_pair(f: Any, args: tuple[Any, ...], keywords: dict[str, Any]) -> Any:
     return None
 
 
+def is_mover(f: Any) -> bool:
+    return any(f is mover for mover in MOVERS)
+
+
 def is_plain(f: types.FunctionType) -> bool:
     """Whether a function of Overt's own is plain Python for the passes to read."""
     return f.__module__ in ("overt.runtime.plain_builtins",) or getattr(f, "__overt_plain__", False)
@@ -107,21 +111,24 @@ def namedtuple_method(f: types.FunctionType) -> bool:
 # --- the user's functions --------------------------------------------------------------------------
 
 
-def of_function(f: Any, args: tuple[Any, ...], keywords: dict[str, Any]) -> Any:
+def of_function(
+    f: Any, args: tuple[Any, ...], keywords: dict[str, Any], function: Any = None
+) -> Any:
     """By the pair `f_fwd`, `f_bwd` generated from the function's source."""
+    whole, f = f, function or f
     try:
-        bound = inspect.signature(f).bind(*args, **keywords)
+        bound = inspect.signature(f, follow_wrapped=False).bind(*args, **keywords)
     except (TypeError, ValueError):
         f(*args, **keywords)  # raises what Python raises
         raise
-    parameters = inspect.signature(f).parameters
+    parameters = inspect.signature(f, follow_wrapped=False).parameters
     active = tuple(
         name
         for name in parameters
         if name in bound.arguments and has_derivative(bound.arguments[name])
     )
     lift = transformed.needs_lifting(args, keywords)
-    pair = pair_of(f, active, lift)
+    pair = pair_of(whole, active, lift)
     if pair is None:
         return None
     fwd, bwd = pair
@@ -138,6 +145,8 @@ class FunctionPull:
         self.bwd, self.slots = bwd, slots
 
     def __call__(self, saved: Any, out_bar: Any) -> Any:
+        if out_bar is None:
+            return arranged((None,) * (1 + max((slot[0] for slot in self.slots), default=0)), self.slots)
         return arranged(self.bwd(saved, out_bar), self.slots)
 
     def __eq__(self, other: object) -> bool:
@@ -153,7 +162,7 @@ def layout(
     f: Any, bound: inspect.BoundArguments, count: int, keywords: dict[str, Any]
 ) -> tuple[tuple[int, Any], ...]:
     """For each argument of a call, the parameter it went to and where in `*args` or `**kwargs` it is."""
-    parameters = list(inspect.signature(f).parameters.values())
+    parameters = list(inspect.signature(f, follow_wrapped=False).parameters.values())
     slots: list[tuple[Any, ...]] = []
     plain = [i for i, p in enumerate(parameters) if p.kind in (p.POSITIONAL_ONLY, p.POSITIONAL_OR_KEYWORD)]
     star = next((i for i, p in enumerate(parameters) if p.kind is p.VAR_POSITIONAL), None)
@@ -355,8 +364,7 @@ def call_method(name: str, x: Any, *args: Any) -> Any:
 
 def moved(holder: Any, f: Any, args: tuple[Any, ...], keywords: dict[str, Any]) -> Any:
     """A function that only moves the items of containers about."""
-    if keywords:
-        return None
+    run = functools.partial(f, **keywords) if keywords else f
     every = args if holder is None else (holder, *args)
     every = tuple(list(x) if hasattr(x, "__next__") else x for x in every)
     if any(hasattr(x, "shape") for x in every) and f not in (list, tuple, zip, enumerate, reversed):
@@ -365,16 +373,22 @@ def moved(holder: Any, f: Any, args: tuple[Any, ...], keywords: dict[str, Any]) 
     rows = [hasattr(x, "shape") and getattr(x, "shape", ()) != () and f in MOVERS[:6] for x in every]
     plain = tuple(list(x) if r else x for x, r in zip(every, rows, strict=True))
     moving = [has_derivative(x) for x in plain]
-    out, pull = move(f, plain, moving)
+    out, pull = move(run, plain, moving)
     shapes = tuple(x if r else None for x, r in zip(every, rows, strict=True))
-    return out, MovePull(pull, shapes, holder is None)
+    return out, MovePull(pull, shapes, holder is None, bool(keywords))
 
 
 class MovePull:
     """The pullback of a move: parts of the cotangent go back to where their values came from."""
 
-    def __init__(self, pull: Callable[[Any], list[Any]], arrays: tuple[Any, ...], function: bool) -> None:
-        self.pull, self.arrays, self.function = pull, arrays, function
+    def __init__(
+        self,
+        pull: Callable[[Any], list[Any]],
+        arrays: tuple[Any, ...],
+        function: bool,
+        named: bool,
+    ) -> None:
+        self.pull, self.arrays, self.function, self.named = pull, arrays, function, named
 
     def __call__(self, out_bar: Any) -> Any:
         from overt.runtime.cotangents import packed
@@ -384,6 +398,8 @@ class MovePull:
             packed(x, bar) if x is not None and bar is not None else bar
             for x, bar in zip(self.arrays, bars, strict=True)
         ]
+        if self.named:
+            bars.append({})
         return (None, *bars) if self.function else tuple(bars)
 
 
