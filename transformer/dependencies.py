@@ -15,14 +15,16 @@ from typing import Any
 
 from overt.transformer import cache
 
-Path = tuple[str, ...]
+Path = tuple[str, ...]  # names, each looked up in what the one before means; ".name" is an attribute
+MISSING: Any = type("Missing", (), {"__name__": "missing"})()
 
 
 class Record:
     """The names looked up while one function was rewritten."""
 
     def __init__(self, root: types.FunctionType) -> None:
-        self.paths: dict[int, Path] = {id(root.__code__): ()}
+        self.paths: dict[int, Path] = {id(root.__code__): ()}  # of functions, by their code
+        self.holders: dict[int, Path] = {}  # of modules and classes
         self.found: dict[Path, str] = {}
         self.complete = True  # whether every namespace used could be reached from the root
 
@@ -32,10 +34,29 @@ class Record:
         if owner is None:
             self.complete = False
             return
-        path = (*owner, name)
+        self.keep((*owner, name), value)
+
+    def note_attribute(self, holder: Any, name: str, value: Any) -> None:
+        """An attribute of a module or class was looked up."""
+        if isinstance(holder, types.ModuleType) and not is_changeable(holder):
+            return
+        owner = self.holders.get(id(holder))
+        if owner is not None:
+            self.keep((*owner, f".{name}"), value)
+
+    def keep(self, path: Path, value: Any) -> None:
         self.found[path] = fingerprint(value)
+        if isinstance(value, types.ModuleType | type):
+            self.holders.setdefault(id(value), path)
         for function in functions_in(value):
             self.paths.setdefault(id(function.__code__), path)
+
+
+def is_changeable(module: types.ModuleType) -> bool:
+    """Whether a module is the user's own; others are taken to stay as they are."""
+    from overt.transformer.reads import is_users_module
+
+    return is_users_module(module)
 
 
 RECORD: ContextVar[Record | None] = ContextVar("overt_record", default=None)
@@ -65,6 +86,8 @@ def functions_in(value: Any) -> Iterator[types.FunctionType]:
 
 def fingerprint(value: Any) -> str:
     """A text that changes when a value would be rewritten differently."""
+    if value is MISSING:
+        return "missing"
     chain = getattr(value, "chain", None)
     if isinstance(chain, str):
         return f"{chain} {_function_print(value)}"
@@ -100,31 +123,68 @@ def file_digest(code: types.CodeType) -> str:
 
 def still_holds(root: types.FunctionType, found: dict[Path, str]) -> bool:
     """Whether every recorded name still means what it meant."""
-    known: dict[Path, types.FunctionType] = {(): root}
+    known: dict[Path, Any] = {(): root}
     for path, expected in found.items():
-        owner = known.get(path[:-1])
-        if owner is None:
-            return False
-        try:
-            value = look_up(owner, path[-1])
-        except KeyError:
-            return False
+        owner, name = known.get(path[:-1]), path[-1]
+        if name.startswith("."):
+            value = getattr(owner, name[1:], None)
+        else:
+            function = next(functions_in(owner), None)
+            value = MISSING if function is None else look_up(function, name)
         if fingerprint(value) != expected:
             return False
-        for function in functions_in(value):
-            known[path] = function
+        known[path] = value
+    return True
+
+
+Snapshot = list[tuple[Any, str, Any]]  # (dict, cell, module or class; name; value)
+
+
+def snapshot(root: types.FunctionType, found: dict[Path, str]) -> Snapshot:
+    """The recorded names with the objects that they mean now: to see quickly that nothing changed."""
+    known: dict[Path, Any] = {(): root}
+    taken: Snapshot = []
+    for path in found:
+        owner, name = known.get(path[:-1]), path[-1]
+        if name.startswith("."):
+            known[path] = value = getattr(owner, name[1:], None)
+            taken.append((owner, name[1:], value))
+            continue
+        function = next(functions_in(owner), None)
+        if function is None:
+            continue
+        known[path] = look_up(function, name)
+        free = function.__code__.co_freevars
+        if name in free:
+            cell = (function.__closure__ or ())[free.index(name)]
+            taken.append((cell, "cell_contents", known[path]))
+        else:
+            value = function.__globals__.get(name, MISSING)
+            taken.append((function.__globals__, name, value))
+    return taken
+
+
+def unchanged(taken: Snapshot) -> bool:
+    """Whether every name of a snapshot still means the same object."""
+    for holder, name, value in taken:
+        if type(holder) is dict:
+            if holder.get(name, MISSING) is not value:
+                return False
+        elif getattr(holder, name, MISSING) is not value:
+            return False
     return True
 
 
 def look_up(function: types.FunctionType, name: str) -> Any:
-    """What a name means in a function's closure, module or the builtins."""
+    """What a name means in a function's closure, module or the builtins; else MISSING."""
     code = function.__code__
     if name in code.co_freevars:
         try:
             return (function.__closure__ or ())[code.co_freevars.index(name)].cell_contents
         except ValueError:
-            raise KeyError(name) from None
+            return MISSING
     if name in function.__globals__:
         return function.__globals__[name]
     builtins = function.__globals__.get("__builtins__", {})
-    return (builtins if isinstance(builtins, dict) else vars(builtins))[name]
+    table = builtins if isinstance(builtins, dict) else vars(builtins)
+    return table.get(name, MISSING)

@@ -20,6 +20,7 @@ from typing import Any
 from overt.rewrites import core, normalize
 from overt.rewrites.core import NOWHERE, Origin
 from overt.rewrites.refusal import Refusal
+from overt.transformer.dependencies import MISSING, RECORD
 
 
 @dataclass(frozen=True)
@@ -105,12 +106,34 @@ class Namespace(Mapping[str, Any]):
     """The names that a function sees: its closure, its module's globals, the builtins, all live."""
 
     def __init__(self, function: types.FunctionType) -> None:
+        self.code = function.__code__
         self.globals = function.__globals__
         self.cells = dict(
             zip(function.__code__.co_freevars, function.__closure__ or (), strict=False)
         )
 
     def __getitem__(self, name: str) -> Any:
+        record = RECORD.get()
+        if record is None:
+            return self.find(name)
+        try:
+            value = self.find(name)
+        except KeyError:
+            record.note(self.code, name, MISSING)
+            raise
+        record.note(self.code, name, value)
+        return value
+
+    def attribute(self, holder: Any, name: str) -> Any:
+        """An attribute of a module or class that was found here; None if it has none."""
+        value = getattr(holder, name, None)
+        record = RECORD.get()
+        if record is not None:
+            record.note_attribute(holder, name, value)
+        return value
+
+    def find(self, name: str) -> Any:
+        """What a name means."""
         if name in self.cells:
             try:
                 return self.cells[name].cell_contents

@@ -98,6 +98,8 @@ class Watch:
         for path in getattr(rewritten, "found", ()):
             owner = owners.get(path[:-1])
             name = path[-1]
+            if name.startswith("."):
+                continue
             if owner is None or name in owner.__code__.co_freevars:
                 continue
             value = owner.__globals__.get(name, MISSING)

@@ -17,7 +17,7 @@ from typing import Any, NamedTuple
 from overt.runtime.array import Array
 from overt.runtime.primitive import GRAPH
 from overt.runtime.tree import tree_leaves
-from overt.transformer import rewrite
+from overt.transformer import dependencies, rewrite
 from overt.transformer.state import WATCH
 
 
@@ -184,10 +184,15 @@ def alive(fn: Any, chain: str, make: Callable[[], Any]) -> types.FunctionType:
     function = target_of(fn).function
     assert function is not None
     table = _alive.setdefault(function, {})
-    rewritten = rewrite.rewritten(function, chain, make)
     found = table.get(chain)
-    if found is None or found[0] is not rewritten:
-        found = table[chain] = (rewritten, rewrite.bring_to_life(rewritten, function))
+    if found is None or not dependencies.unchanged(found[2]):
+        rewritten = rewrite.rewritten(function, chain, make)
+        if found is None or found[0] is not rewritten:
+            live = rewrite.bring_to_life(rewritten, function)
+        else:
+            live = found[1]
+        taken = dependencies.snapshot(function, rewritten.found)
+        found = table[chain] = (rewritten, live, taken)
     watch = WATCH.get()
     if watch is not None:
         watch.function(function, found[1])
