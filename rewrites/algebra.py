@@ -153,7 +153,7 @@ class Plainer(ast.NodeTransformer):
             return gathered(node)
         if name == "@power_slope" and len(args) == 2:
             return self.power_slope(node, args[0], number(args[1]))
-        if name == "@count" and len(args) >= 3 and all(is_default(a) for a in args[1:]):
+        if name == "@count" and len(args) == 1 and not node.keywords:
             return ast.Call(
                 ast.Attribute(core.name("@np"), "size", ast.Load()), [args[0]], []
             )
@@ -209,7 +209,3 @@ def has_root(slope: ast.expr) -> bool:
             if exponent is None or exponent < 0:
                 return True
     return False
-
-
-def is_default(node: ast.expr) -> bool:
-    return isinstance(node, ast.Constant) and not node.value

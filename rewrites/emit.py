@@ -10,7 +10,7 @@ from pathlib import PurePath
 from overt.rewrites import core
 from overt.rewrites.core import Assign, Define, Do, For, Function, If, Note, While, With
 from overt.rewrites.naming import give_names, reserved_names
-from overt.rewrites.printing import Printer
+from overt.rewrites.printing import BINARY, Printer
 
 WIDTH = 100
 
@@ -74,57 +74,75 @@ class Emitter:
         if len(head + text) <= room:
             self.line(head + text, comment)
             return
-        self.broken(head, value, text)
+        self.broken(head, value)
 
-    def broken(self, head: str, value: ast.expr, text: str) -> None:
-        p = self.printer
-        if isinstance(value, ast.Call) and (value.args or value.keywords):
-            parts = [p.text(a, 1) for a in value.args]
-            parts += [f"{k.arg}={p.text(k.value, 1)}" if k.arg else f"**{p.text(k.value)}" for k in value.keywords]
-            opening, closing = f"{p.text(value.func, 20)}(", ")"
-        elif isinstance(value, ast.Dict):
-            parts = p.of_Dict(value)[0][1:-1].split(", ") if not value.values else [
-                f"{p.text(k, 2)}: {p.text(v, 2)}" if k else f"**{p.text(v)}"
-                for k, v in zip(value.keys, value.values, strict=True)
-            ]
-            opening, closing = "{", "}"
-        elif isinstance(value, ast.Tuple | ast.List) and value.elts:
-            parts = [p.text(e, 2) for e in value.elts]
-            opening, closing = ("(", ")") if isinstance(value, ast.Tuple) else ("[", "]")
-        elif isinstance(value, ast.BinOp):
+    def broken(self, head: str, value: ast.expr, tail: str = "") -> None:
+        """An expression over as many lines as it needs, as black breaks them."""
+        text = self.printer.text(value, 1)
+        if head.startswith("return ") or head.endswith(" = "):
+            text = self.printer.bare(value)
+        if len(head + text + tail) <= WIDTH - 4 * self.depth:
+            self.line(head + text + tail)
+            return
+        if isinstance(value, ast.BinOp):
             self.line(f"{head}(")
             self.depth += 1
-            self.operands(value)
+            self.operands("", value)
             self.depth -= 1
-            self.line(")")
+            self.line(f"){tail}")
             return
-        else:
-            self.line(head + text)
+        opening, pieces, closing = self.pieces(value)
+        if not pieces:
+            self.line(head + text + tail)
             return
-        self.line(f"{head}{opening}")
+        self.line(head + opening)
         self.depth += 1
-        joined = ", ".join(parts)
-        if isinstance(value, ast.Tuple) and len(parts) == 1:
+        joined = ", ".join(prefix + self.printer.text(v, 1) for prefix, v in pieces)
+        if isinstance(value, ast.Tuple) and len(pieces) == 1:
             joined += ","
         if len(joined) <= WIDTH - 4 * self.depth and not isinstance(value, ast.Dict):
             self.line(joined)
         else:
-            for part in parts:
-                self.line(f"{part},")
+            for prefix, v in pieces:
+                self.broken(prefix, v, ",")
         self.depth -= 1
-        self.line(closing)
+        self.line(closing + tail)
 
-    def operands(self, value: ast.BinOp) -> None:
-        """A long sum, a term a line."""
-        from overt.rewrites.printing import BINARY
+    def pieces(self, value: ast.expr) -> tuple[str, list[tuple[str, ast.expr]], str]:
+        """An expression's brackets, and what stands between them with the words in front of each."""
+        p = self.printer
+        if isinstance(value, ast.Call):
+            pieces = [("", a) for a in value.args]
+            pieces += [(f"{k.arg}=" if k.arg else "**", k.value) for k in value.keywords]
+            return f"{p.text(value.func, 20)}(", pieces, ")"
+        if isinstance(value, ast.Dict):
+            pieces = [
+                (f"{p.text(k, 1)}: " if k is not None else "**", v)
+                for k, v in zip(value.keys, value.values, strict=True)
+            ]
+            return "{", pieces, "}"
+        if isinstance(value, ast.Tuple):
+            return "(", [("", e) for e in value.elts], ")"
+        if isinstance(value, ast.List):
+            return "[", [("", e) for e in value.elts], "]"
+        return "", [], ""
 
+    def operands(self, sign: str, value: ast.BinOp) -> None:
+        """A long sum or product, an operand a line."""
         symbol, level = BINARY[type(value.op)]
-        left = value.left
+        left, right = value.left, value.right
         if isinstance(left, ast.BinOp) and BINARY[type(left.op)][1] == level:
-            self.operands(left)
+            self.operands(sign, left)
         else:
-            self.line(self.printer.text(left, level))
-        self.line(f"{symbol} {self.printer.text(value.right, level + 1)}")
+            self.operand(sign, left, level)
+        self.operand(f"{symbol} ", right, level + 1)
+
+    def operand(self, sign: str, value: ast.expr, level: int) -> None:
+        text = self.printer.text(value, level)
+        if len(sign + text) <= WIDTH - 4 * self.depth or text.startswith("("):
+            self.line(sign + text)
+        else:
+            self.broken(sign, value)
 
     # --- functions
 

@@ -79,7 +79,8 @@ class Resolver:
         if isinstance(node, ast.Attribute):
             holder = self.object(node.value)
             if isinstance(holder, types.ModuleType | type):
-                return getattr(holder, node.attr, None)
+                look = getattr(self.namespace, "attribute", None)
+                return look(holder, node.attr) if look else getattr(holder, node.attr, None)
         return None
 
 
@@ -172,7 +173,39 @@ def spliced(rule: Callable[..., Any], positional: list[ast.expr], static: dict[s
     for name in core.reads(body):
         if name not in table:
             table[name] = core.name(f"@{name}" if name in globals_ else name)
-    return core.substitute(body, table)
+    return shortened(core.substitute(body, table), globals_)
+
+
+def shortened(node: ast.expr, globals_: Mapping[str, Any]) -> ast.expr:
+    """Constant arguments of helpers by name, and left out where they are the default."""
+
+    class Shorten(ast.NodeTransformer):
+        def visit_Call(self, node: ast.Call) -> ast.Call:
+            self.generic_visit(node)
+            name = node.func.id if isinstance(node.func, ast.Name) else ""
+            if name.startswith("@") and name[1:] in globals_ and not node.keywords:
+                return by_name(node, globals_[name[1:]])
+            return node
+
+    return Shorten().visit(core.substitute(node, {"": core.constant(None)}))
+
+
+def by_name(node: ast.Call, function: Any) -> ast.Call:
+    try:
+        parameters = list(inspect.signature(function).parameters.values())
+    except (TypeError, ValueError):
+        return node
+    args, keywords = list(node.args), []
+    while args and len(args) <= len(parameters):
+        p, value = parameters[len(args) - 1], args[-1]
+        if p.kind is not p.POSITIONAL_OR_KEYWORD or p.default is p.empty:
+            break
+        if not (isinstance(value, ast.Constant) or isinstance(value, ast.Tuple | ast.UnaryOp)):
+            break
+        args.pop()
+        if not (isinstance(value, ast.Constant) and value.value is p.default):
+            keywords.insert(0, ast.keyword(p.name, value))
+    return ast.Call(node.func, args, keywords)
 
 
 def with_keywords(body: ast.expr, double: str, static: dict[str, ast.expr]) -> ast.expr:

@@ -936,15 +936,9 @@ def item(g: ast.expr, index: ast.expr) -> ast.expr:
 
 def whole_spread(node: ast.expr) -> ast.expr | None:
     """The cotangent under a spread over a whole array: a broadcast that can wait."""
-    if (
-        isinstance(node, ast.Call)
-        and isinstance(node.func, ast.Name)
-        and node.func.id == SPREAD
-        and len(node.args) >= 4
-        and is_none(node.args[2])
-        and all(isinstance(a, ast.Constant) and not a.value for a in node.args[2:])
-    ):
-        return node.args[0]
+    if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id == SPREAD:
+        if len(node.args) == 2 and not node.keywords:
+            return node.args[0]
     return None
 
 
