@@ -7,6 +7,7 @@ can go back to the text of `f`, and `overt.source` can print what will run.
 from __future__ import annotations
 
 import functools
+import inspect
 import sys
 import types
 import weakref
@@ -37,6 +38,13 @@ class Transformed:
             except AttributeError:
                 continue
         self.__wrapped__ = fn
+
+    @property
+    def __signature__(self) -> inspect.Signature:
+        try:
+            return inspect.signature(self.__wrapped__)
+        except (TypeError, ValueError):
+            raise AttributeError("__signature__") from None
 
     def __get__(self, instance: Any, owner: Any = None) -> Any:
         return self if instance is None else types.MethodType(self, instance)
