@@ -122,6 +122,19 @@ def test_bits(name):
     assert_same(np.bitwise_count(x), numpy.bitwise_count(x))
 
 
+def test_arithmetic_of_booleans():
+    x, y = numpy.array([True, True, False]), numpy.array([True, False, True])
+    for name in ("floor_divide", "remainder", "fmod", "power", "left_shift"):
+        found = getattr(np, name)(x, y)
+        assert found.dtype == "int64", name
+        with numpy.errstate(all="ignore"):
+            expected = getattr(numpy, name)(x.astype(int), y.astype(int))
+        assert found.tolist() == expected.tolist(), name
+    assert_same(np.add(x, y), x + y)
+    with pytest.raises(TypeError, match="complex"):
+        np.floor(1j)
+
+
 def test_bits_of_floats_are_refused():
     with pytest.raises(TypeError, match="bitwise_and"):
         np.bitwise_and(numpy.ones(2), 1)

@@ -149,6 +149,7 @@ def _signs_differ(b: Any, x: Any, y: Any) -> Any:
 
 
 def _lower_fmod(b: Any, x: Any, y: Any, *, avals: Any, out: Any) -> Any:
+    x, y = b.convert(x, out.dtype), b.convert(y, out.dtype)  # booleans count as integers
     if not dtypes.is_integer(out.dtype):
         return b.binary("remainder", x, y)
     by_zero = _is_zero(b, y)
@@ -157,6 +158,7 @@ def _lower_fmod(b: Any, x: Any, y: Any, *, avals: Any, out: Any) -> Any:
 
 
 def _lower_remainder(b: Any, x: Any, y: Any, *, avals: Any, out: Any) -> Any:
+    x, y = b.convert(x, out.dtype), b.convert(y, out.dtype)
     rest = _lower_fmod(b, x, y, avals=avals, out=out)
     inexact = b.compare("NE", rest, b.full_like(rest, 0))
     shifted = b.binary("and", inexact, _signs_differ(b, rest, y))
@@ -168,6 +170,7 @@ def _lower_remainder(b: Any, x: Any, y: Any, *, avals: Any, out: Any) -> Any:
 
 
 def _lower_floor_divide(b: Any, x: Any, y: Any, *, avals: Any, out: Any) -> Any:
+    x, y = b.convert(x, out.dtype), b.convert(y, out.dtype)
     if dtypes.is_integer(out.dtype):
         by_zero = _is_zero(b, y)
         y = b.select(by_zero, b.full_like(y, 1), y)
@@ -192,7 +195,7 @@ def _refuse_complex(name: str) -> Any:
     def result(dtype: numpy.dtype) -> numpy.dtype:
         if dtypes.is_complex(dtype):
             raise TypeError(f"{name} is not defined for complex numbers")
-        return numpy.dtype("int8") if dtypes.is_bool(dtype) else dtype
+        return dtypes.int_type() if dtypes.is_bool(dtype) else dtype
 
     return result
 
@@ -299,6 +302,7 @@ integer_power = Primitive(
 
 
 def _lower_power(b: Any, x: Any, y: Any, *, avals: Any, out: Any) -> Any:
+    x, y = b.convert(x, out.dtype), b.convert(y, out.dtype)
     if dtypes.is_complex(out.dtype):  # XLA's 0**y is NaN
         both_zero = b.binary("and", _is_zero(b, x), _is_zero(b, y))
         return b.select(both_zero, b.full_like(x, 1), b.binary("power", x, y))
@@ -327,7 +331,7 @@ power = pow = Power(
     "power",
     elementwise=True,
     lower=_lower_power,
-    result=_refuse_booleans("power"),
+    result=lambda dtype: dtypes.int_type() if dtypes.is_bool(dtype) else dtype,
     vjp=(
         lambda g, out, x, y: times(g, power_slope(x, y)),
         lambda g, out, x, y: times(g, out * np.log(np.where(x == 0, 1, x))),

@@ -157,7 +157,7 @@ invert = bitwise_not = bitwise_invert = Primitive(
 def _shift_result(name: str) -> Any:
     def result(dtype: numpy.dtype) -> numpy.dtype:
         dtype = _bits_of(name)(dtype)
-        return numpy.dtype("int8") if dtypes.is_bool(dtype) else dtype
+        return dtypes.int_type() if dtypes.is_bool(dtype) else dtype
 
     return result
 

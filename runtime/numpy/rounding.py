@@ -124,7 +124,7 @@ copysign = Primitive(
     elementwise=True,
     float_only=True,
     lower=_lower_copysign,
-    vjp=(lambda g, out, x, y: np.where(np.signbit(x) == np.signbit(y), g, -g), None),
+    vjp=(lambda g, out, x, y: g * direction(x) * np.where(np.signbit(y), -1, 1), None),
     doc="""The magnitude of `x` with the sign of `y`.
 
     >>> print(np.copysign(2.0, -0.0))
@@ -147,12 +147,24 @@ def heaviside(x: Any, y: Any) -> Any:
 # ---- rounding ----
 
 
+def _real_only(name: str) -> Any:
+    def result(dtype: numpy.dtype) -> numpy.dtype:
+        if dtypes.is_complex(dtype):
+            raise TypeError(f"{name} is not defined for complex numbers")
+        return dtype
+
+    return result
+
+
 def _rounding(name: str, operation: str, summary: str, example: str) -> Primitive:
     def lower(b: Any, x: Any, *, avals: Any, out: Any) -> Any:
         return b.unary(operation, x) if dtypes.is_inexact(out.dtype) else x
 
     doc = f"{summary}\n\n>>> print(np.{name}(np.array([-1.5, 0.5, 1.7])))\n{example}\n"
-    return Primitive(name, elementwise=True, lower=lower, vjp=(None,), doc=doc)
+    return Primitive(
+        name, elementwise=True, lower=lower, result=_real_only(name), vjp=(None,), doc=doc,
+        arrays=("x",),
+    )  # fmt: skip
 
 
 floor = _rounding("floor", "floor", "The largest integer that is not above `x`.", "[-2.  0.  1.]")
@@ -188,6 +200,7 @@ trunc = fix = Primitive(
     "trunc",
     elementwise=True,
     lower=_lower_trunc,
+    result=_real_only("trunc"),
     vjp=(None,),
     doc="""The integer part, towards zero.
 
