@@ -18,6 +18,7 @@ from overt.runtime.derivatives import (
 )
 from overt.runtime.parts import is_array, parts_of
 from overt.runtime.primitive import Rule
+from overt.runtime.saved import Saved
 
 __all__ = [
     "chosen", "joined", "merged", "move", "packed", "part", "place_field", "rows", "spread_to", "with_items",
@@ -62,6 +63,8 @@ def rows(saved: Any, x: Any) -> Any:
 
     Items that the loop did not reach, since it ended early, get zero.
     """
+    if isinstance(x, Saved):
+        return saved.flipped()
     if hasattr(saved, "rows_like"):
         return saved.rows_like(x)
     bars = list(saved.reversed())

@@ -9,7 +9,7 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 import overt.runtime.numpy as np
-from overt.runtime.lax.rows import as_arrays, empty_rows, records_of, stacked
+from overt.runtime.lax.rows import as_arrays, empty_rows, records_of, stacked, with_record
 from overt.runtime.lax.shapes import concatenate
 from overt.runtime.lax.slicing import slice_in_dim
 from overt.runtime.numpy.movement import with_rule
@@ -97,7 +97,7 @@ def scan(
         new, y = f(carry, x)
         check_structure("scan", carry, new)
         carry = new
-        saved.push(as_arrays(y))
+        saved = with_record(saved, as_arrays(y))
     return carry, stacked(saved, reverse, empty)
 
 
@@ -110,7 +110,7 @@ def map(f: Callable, xs: Any, *, batch_size: int | None = None) -> Any:
     empty = empty_map(f, xs)
     saved = Saved()
     for x, _ in numbered_rows(xs, None, False):
-        saved.push(as_arrays(f(x)))
+        saved = with_record(saved, as_arrays(f(x)))
     return stacked(saved, False, empty)
 
 
@@ -133,6 +133,7 @@ def associative_scan(fn: Callable, elems: Any, reverse: bool = False, axis: int 
 # parts of the above -------------------------------------------------------------------------------
 
 
+@with_rule(("elems",))
 def doublings(elems: Any, axis: int) -> list[int]:
     """1, 2, 4, ... below the length of an axis."""
     n = np.shape(tree_leaves(elems)[0])[axis]
@@ -167,6 +168,11 @@ def scan_length(xs: Any, length: int | None) -> int:
     return lengths.pop()
 
 
+@with_rule(
+    ("xs",),
+    linear=True,
+    vjp=(lambda g, out, xs, *, length, backwards: stacked(g, backwards)[0],),
+)
 def numbered_rows(xs: Any, length: int | None, backwards: bool) -> Saved:
     """Records (x, number), one a row; the number is there for an `xs` without any arrays."""
     return records_of((xs, np.arange(scan_length(xs, length))), backwards)

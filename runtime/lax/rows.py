@@ -30,14 +30,14 @@ def records_of(tree: Any, backwards: bool = False) -> Saved:
     leaves = [np.asarray(leaf) for leaf in leaves]
     count = row_count(leaves)
     if GRAPH.get() is not None and count:
+        leaves = [np.flip(leaf, 0) for leaf in leaves] if backwards else leaves
         row = tree_unflatten(definition, [read_record(leaf, 0, axis=0) for leaf in leaves])
-        buffers = Buffers(leaves, spec_of(row, leaves=True), count)
-        return Saved(buffers, count, backwards)
+        return Saved(Buffers(leaves, spec_of(row, leaves=True), count), count)
     records = [
         tree_unflatten(definition, [read_record(leaf, i, axis=0) for leaf in leaves])
         for i in range(count)
     ]
-    return Saved(records, count, backwards)
+    return Saved(records[::-1] if backwards else records, count)
 
 
 def row_count(leaves: list[Any]) -> int:
@@ -47,6 +47,33 @@ def row_count(leaves: list[Any]) -> int:
         shapes = [leaf.shape for leaf in leaves]
         raise ValueError(f"arrays to loop over need first axes of one length, got shapes {shapes}")
     return lengths.pop()
+
+
+@with_rule(
+    ("saved", "record"),
+    linear=True,
+    vjp=(
+        lambda g, out, saved, record: earlier_records(g),
+        lambda g, out, saved, record: last_record(g),
+    ),
+)
+def with_record(saved: Saved, record: Any) -> Saved:
+    """The records with one more."""
+    return saved.pushed(record)
+
+
+def last_record(saved: Saved) -> Any:
+    """The record of the last iteration."""
+    return saved.record(saved.steps - 1)
+
+
+def earlier_records(saved: Saved) -> Saved:
+    """All records but the last."""
+    if isinstance(saved.store, Buffers):
+        store = Buffers(saved.store.arrays, saved.store.template, saved.store.steps - 1)
+        return Saved(store, saved.length, saved.flip, saved.first, saved.count)
+    records = saved.records()[:-1]
+    return Saved(records, len(records), False, saved.first, saved.count)
 
 
 @with_rule(
