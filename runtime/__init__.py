@@ -21,7 +21,7 @@ _NAMES = {
     "numpy.arithmetic": "power_slope",
     "lax.convert": "reduce_precision",
     "lax.convolution": "convolve image_cotangent kernel_cotangent",
-    "lax.rows": "records_of stacked",
+    "lax.rows": "earlier_records last_record records_of stacked",
     "lax.slicing": "slice_at store_at",
     "nn": "SELU_ALPHA SELU_SCALE sigmoid",
     "numpy.convolution": "convolve_bar",
@@ -57,13 +57,14 @@ _NAMES = {
     "scipy.gamma_functions": "digamma polygamma zeta",
     "scipy.incomplete": "beta_density gamma_density no_derivative",
     "staged_builtins": "all_ any_ bool_ check float_ formatted int_ max_ min_ print_ sorted_",
+    "tangents": "field_dot tangent_for updated zero_dot",
     "truth": "and_ if_else not_ or_",
     "vectors": "any_lane batched",
 }
 _PLACES = {name: module for module, names in _NAMES.items() for name in names.split()}
 
 # What only the layer above can do: rewriting what a name turns out to be when the code runs.
-_HOOKS = {"lifted": "transformed", "vjp_of": "calls", "jvp_of": "calls"}
+_HOOKS = {"lifted": "transformed", "vjp_of": "calls", "jvp_of": "tangent_calls"}
 
 
 def __getattr__(name: str) -> Any:
