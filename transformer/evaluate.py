@@ -18,9 +18,9 @@ def eval_shape(fun: Callable, *args: Any, **kwargs: Any) -> Any:
     >>> overt.eval_shape(np.sum, overt.ShapeDtypeStruct((3,), np.float32))
     ShapeDtypeStruct(shape=(), dtype=float32)
     """
-    from overt.transformer.jit import Jit
+    from overt.transformer.jit import Jitted
 
-    return Jit(fun).eval_shape(*args, **kwargs)
+    return Jitted(fun).eval_shape(*args, **kwargs)
 
 
 def device_put(x: Any, device: Any = None, *, src: Any = None, donate: bool = False) -> Any:

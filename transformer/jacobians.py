@@ -9,15 +9,16 @@ from typing import Any
 import numpy
 
 from overt.runtime import dtypes
+from overt.runtime import numpy as np
 from overt.runtime.aval import aval_of
 from overt.runtime.batching import vmap_call
-from overt.runtime.dual import jvp_call
 from overt.runtime.interop import as_array
 from overt.runtime.parts import is_array
-from overt.runtime.record import vjp_call
+from overt.runtime.tangents import tangent_for
 from overt.runtime.tree import tree_flatten, tree_map, tree_structure
 from overt.transformer import transformed
 from overt.transformer.gradients import FLOAT0, fitted
+from overt.transformer.pullbacks import VjpFunction, shapes_of
 from overt.transformer.transformed import Transformed, noted
 
 
@@ -53,26 +54,15 @@ def jvp(fun: Callable, primals: Sequence, tangents: Sequence, has_aux: bool = Fa
 
 def forward(fun: Callable, primals: tuple, tangents: tuple, has_aux: bool) -> tuple:
     """(value, tangent), and what else the function returned."""
-    aux: list[Any] = []
+    from overt.transformer.tangent_calls import jvp_of
 
-    def run(*args: Any) -> Any:
-        out = runner(fun, args)(*args)
-        if has_aux:
-            out, extra = out
-            aux.append(extra)
-        return out
-
-    out, out_dot = jvp_call(run, primals, tangents)
+    out, out_dot = jvp_of(fun, primals, tangents)
+    aux = None
+    if has_aux:
+        (out, aux), (out_dot, _) = out, out_dot
     out_dot = tree_map(_shown_tangent, out, out_dot)
     out = tree_map(_as_result, out)
-    return (out, out_dot, without_tangents(aux[0])) if has_aux else (out, out_dot)
-
-
-def without_tangents(tree: Any) -> Any:
-    """Values without what was carried along with them."""
-    from overt.runtime.dual import Dual
-
-    return tree_map(lambda x: x.primal if type(x) is Dual else x, tree)
+    return (out, out_dot, aux) if has_aux else (out, out_dot)
 
 
 def _as_result(x: Any) -> Any:
@@ -83,7 +73,9 @@ def _shown_tangent(x: Any, dot: Any) -> Any:
     if not is_array(x):
         return None
     aval = aval_of(x)
-    return numpy.zeros(aval.shape, FLOAT0) if dot is None else as_array(dot)
+    if not dtypes.is_inexact(aval.dtype):
+        return numpy.zeros(aval.shape, FLOAT0)
+    return np.zeros(aval.shape, aval.dtype) if dot is None else as_array(tangent_for(dot, as_array(x)))
 
 
 def checked_tangents(primals: tuple, tangents: tuple) -> tuple[tuple, tuple]:
@@ -166,50 +158,15 @@ def vjp(fun: Callable, *primals: Any, has_aux: bool = False, reduce_axes: Any = 
     >>> [float(bar) for bar in pullback(1.0)]
     [3.0, 2.0]
     """
+    from overt.transformer.calls import vjp_of
+
     arrays = tree_map(_as_result, primals)
     with noted():
-        found = vjp_call(
-            lambda *args: runner(fun, args)(*args), *arrays, has_aux=has_aux
-        )
-    out = tree_map(_as_result, found[0])
-
-    def pullback(out_bar: Any) -> tuple:
-        out_bar = checked_cotangent(out, out_bar)
-        with noted():
-            bars = found[1](out_bar)
-        return tuple(fitted(bar, x) for bar, x in zip(bars, arrays, strict=True))
-
-    return (out, pullback, found[2]) if has_aux else (out, pullback)
-
-
-def checked_cotangent(out: Any, out_bar: Any) -> Any:
-    """A cotangent that belongs to the result."""
-    leaves, definition = tree_flatten(out)
-    try:
-        bars = definition.flatten_up_to(out_bar)
-    except ValueError:
-        raise ValueError(
-            "unexpected tree structure of argument to vjp function: got "
-            f"{tree_structure(out_bar)}, but expected to match {definition}"
-        ) from None
-    return definition.unflatten(
-        _checked_cotangent(x, bar) for x, bar in zip(leaves, bars, strict=True)
-    )
-
-
-def _checked_cotangent(x: Any, bar: Any) -> Any:
-    if not is_array(x) or getattr(bar, "dtype", None) == FLOAT0 or bar is None:
-        return None
-    have, want = aval_of(bar), aval_of(x)
-    if not dtypes.is_inexact(want.dtype):
-        return None
-    if have.shape != want.shape or have.dtype != want.dtype and not have.weak:
-        raise ValueError(
-            "unexpected JAX type (e.g. shape/dtype) for argument to vjp function: got "
-            f"{have}, but expected {want} because the corresponding output of the function had that "
-            "type"
-        )
-    return as_array(bar).astype(want.dtype)
+        out, pull = vjp_of(fun, *arrays)
+    out, aux = out if has_aux else (out, None)
+    out = tree_map(_as_result, out)
+    pullback = VjpFunction(pull, shapes_of(out), shapes_of(arrays), has_aux and shapes_of(aux))
+    return (out, pullback, aux) if has_aux else (out, pullback)
 
 
 # --- Jacobians

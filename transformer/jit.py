@@ -27,7 +27,7 @@ _current = config.current
 MANY_SHAPES = 16  # programs for values of one argument before a warning
 
 
-class Jit(Transformed):
+class Jitted(Transformed):
     """A function that runs as compiled programs, one for each kind of arguments."""
 
     chain = "jit"
@@ -215,7 +215,7 @@ class Variants:
 class Call:
     """The arguments of one call: arrays for the program, the rest for its key."""
 
-    def __init__(self, jitted: Jit, args: tuple, kwargs: dict[str, Any]) -> None:
+    def __init__(self, jitted: Jitted, args: tuple, kwargs: dict[str, Any]) -> None:
         self.jitted = jitted
         self.args, self.kwargs = args, kwargs
         if jitted.static:
@@ -401,8 +401,8 @@ def jit(fun: Callable | None = None, /, **options: Any) -> Any:
     (2.0, 0.0)
     """
     if fun is None:
-        return lambda fn: Jit(fn, **options)
-    return Jit(fun, **options)
+        return lambda fn: Jitted(fn, **options)
+    return Jitted(fun, **options)
 
 
-__all__ = ["Aval", "Jit", "jit"]
+__all__ = ["Aval", "Jitted", "jit"]
