@@ -271,6 +271,8 @@ def set_outputs(graph: Graph, results: Sequence[Any]) -> None:
         results = [results]
     for x in results:
         if isinstance(x, Array) and x.level:
+            if hasattr(x, "refuse"):  # x[mask] of a mask known only at run time
+                x.refuse("a result x[mask] of a compiled function")
             raise StagingError(f"a value of an enclosing transformation ({x!r}) left its program")
     graph.outputs = [x if type(x) in LITERALS else constant(x) for x in results]
     for i, x in enumerate(graph.outputs):

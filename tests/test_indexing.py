@@ -15,6 +15,7 @@ import overt.runtime.numpy as np
 from overt.runtime.aval import aval_of
 from overt.runtime.errors import StagingError
 from overt.runtime.numpy.indexing import add_at, erase, getitem, place, set_item, taken
+from overt.runtime.record import vjp_call
 from overt.runtime.staging import stage
 
 pytestmark = pytest.mark.usefixtures("x64")
@@ -229,6 +230,54 @@ def test_symbolic_masks() -> None:
         staged(lambda x, v: set_item(x, x < 0, v), x, numpy.ones(2))
     # a mask that does not depend on arguments is known while staging
     assert_same(staged(lambda x: x[np.arange(4) > 1], x), numpy.array([3.0, -4.0]))
+
+
+def test_selections_by_symbolic_masks() -> None:
+    x = numpy.array([1.0, -2.0, 3.0, -4.0])
+    y = numpy.array([[1.0, 2.0], [3.0, -4.0], [-1.0, 5.0]])
+
+    def squared(x: Any) -> Any:
+        mask = x < 0
+        return set_item(x, mask, x[mask] ** 2 + 1.0)
+
+    assert_same(staged(squared, x), numpy.array([1.0, 5.0, 3.0, 17.0]))
+    twice = staged(lambda x: set_item(x, x < 0, np.exp(x[x < 0])), x)
+    assert_same(twice, numpy.where(x < 0, numpy.exp(x), x))
+    for name in ("sum", "mean", "max", "min", "prod", "std"):
+        reduction = getattr(np, name)
+        found = staged(lambda x, f=reduction: f(x[x > 0]), x)
+        assert_same(found, getattr(numpy, name)(x[x > 0]), what=name)
+    rows = staged(lambda y: np.sum(y[y[:, 0] > 0], axis=0), y)
+    assert_same(rows, y[y[:, 0] > 0].sum(axis=0))
+    column = staged(lambda y: set_item(y, (y[:, 0] > 0, 1), y[y[:, 0] > 0, 1] * 2.0), y)
+    expected = y.copy()
+    expected[y[:, 0] > 0, 1] *= 2.0
+    assert_same(column, expected)
+    assert_same(staged(lambda x: np.sum(x[x > 0]) / x[x > 0].size, x), numpy.float64(2.0))
+    check_batch(squared, numpy.stack([x, -x]))
+    for wrong in (
+        lambda x: set_item(x, x > 0, x[x < 0]),
+        lambda x: np.cumsum(x[x < 0]),
+        lambda x: x[x < 0] + x,
+        lambda x: len(x[x < 0]),
+    ):
+        with pytest.raises(StagingError, match="where"):
+            staged(wrong, x)
+
+
+def test_selections_have_derivatives() -> None:
+    x = np.array([1.0, -2.0, 3.0, -4.0])
+
+    def loss(x: Any) -> Any:
+        mask = x > 0
+        return np.sum(set_item(x, mask, np.log(x[mask]))) + np.mean(x[mask] ** 2)
+
+    def gradient(x: Any) -> Any:
+        out, pullback = vjp_call(loss, x)
+        return pullback(np.ones(()))[0]
+
+    expected = numpy.array([1.0 + 1.0, 1.0, 1 / 3 + 3.0, 1.0])
+    assert_same(staged(gradient, x), expected)
 
 
 def test_batching() -> None:

@@ -23,7 +23,6 @@ class Plan(NamedTuple):
     axes: tuple[int, ...]  # the axes of the picked part that they belong to
     at: int  # where their common axes go
     wrap: bool  # some may still be negative
-    mask: Any  # a boolean index whose values are not known yet: then nothing else holds
 
 
 class Unknown:
@@ -130,7 +129,16 @@ def mask_value(mask: Any, what: str) -> Any:
         ) from error
 
 
-def expand_masks(entries: list[Any], shape: tuple[int, ...], writing: bool) -> list[Any]:
+def mask_if_known(mask: Any) -> Any:
+    """A boolean index's values, or None where they are known only at run time."""
+    if (known := host_value(mask)) is not None:
+        return known
+    if not getattr(mask, "evaluable", False):
+        return None
+    return numpy.asarray(mask)
+
+
+def expand_masks(entries: list[Any], shape: tuple[int, ...]) -> list[Any]:
     """Boolean arrays replaced by the integer arrays of their nonzero places."""
     result: list[Any] = []
     axis = 0
@@ -145,10 +153,10 @@ def expand_masks(entries: list[Any], shape: tuple[int, ...], writing: bool) -> l
                     f"boolean index did not match indexed array along axis {axis + k}; size of "
                     f"axis is {shape[axis + k]} but size of corresponding boolean axis is {n}"
                 )
-        if writing and host_value(entry) is None:
+        known = mask_if_known(entry)
+        if known is None:
             result.append(Unknown(entry))
         else:
-            known = mask_value(entry, "a boolean index")
             if known.ndim:
                 result.extend(numpy.nonzero(known))
             else:  # x[True] has a new axis of length one, x[False] of length zero
@@ -174,15 +182,13 @@ def slice_triple(part: slice, n: int) -> tuple[int, int, int]:
     return (start, size, step) if size else (0, 0, 1)
 
 
-def make_plan(
-    index: Any, shape: tuple[int, ...], writing: bool = False, check: bool = True
-) -> Plan:
+def make_plan(index: Any, shape: tuple[int, ...], check: bool = True) -> Plan | MaskPlan:
     """Work out an index into an array of the given shape.
 
     Errors: IndexError for too many entries, wrong masks, known integers out of range (`check`).
     """
     entries = spread_ellipsis(as_entries(index), len(shape))
-    entries = expand_masks(entries, shape, writing)
+    entries = expand_masks(entries, shape)
     if any(isinstance(entry, Unknown) for entry in entries):
         return masked_plan(entries, shape)
     draft = Draft(shape, check)
@@ -283,28 +289,49 @@ class Draft:
     def plan(self) -> Plan:
         at = self.at if self.runs < 2 or not any(shape_of(i) for i in self.indices) else 0
         return Plan(
-            tuple(self.spec), self.whole, tuple(self.indices), tuple(self.axes), at, self.wrap, None
+            tuple(self.spec), self.whole, tuple(self.indices), tuple(self.axes), at, self.wrap
         )
 
 
-def masked_plan(entries: list[Any], shape: tuple[int, ...]) -> Plan:
-    """A boolean index of unknown values as one mask over leading, full axes."""
-    mask = None
-    axis = 0
+class MaskPlan(NamedTuple):
+    """A boolean index of unknown values: the part it applies to, and the mask's place there."""
+
+    spec: tuple[Any, ...]
+    whole: bool
+    mask: Any  # with axes of length 1 for those it does not cover
+    start: int
+    covered: int
+
+
+def masked_plan(entries: list[Any], shape: tuple[int, ...]) -> MaskPlan:
+    """Work out an index with one boolean array of unknown values among integers and slices."""
+    spec: list[Any] = []
+    mask, start, covered, axis, width, whole = None, 0, 0, 0, 0, True
     for entry in entries:
         if isinstance(entry, Unknown) and mask is None:
-            lengths = entry.mask.shape
-            following = len(shape) - axis - len(lengths)
-            mask = np.reshape(entry.mask, (*lengths, *(1,) * following))
-            axis += len(lengths)
-        elif isinstance(entry, slice) and entry == FULL:
-            axis += 1
+            mask, start, covered = entry.mask, width, len(entry.mask.shape)
+            spec += [(0, n, 1) for n in shape[axis : axis + covered]]
+            axis, width = axis + covered, width + covered
+        elif isinstance(entry, slice):
+            triple = slice_triple(entry, shape[axis])
+            whole = whole and triple == (0, shape[axis], 1)
+            spec.append(triple)
+            axis, width = axis + 1, width + 1
+        elif type(entry) is int:
+            n = shape[axis]
+            if not -n <= entry < n:
+                raise IndexError(f"index {entry} is out of bounds for axis {axis} with size {n}")
+            spec.append(entry % n)
+            axis, whole = axis + 1, False
         else:
             raise StagingError(
-                "a boolean index whose values are known only at run time can be combined with full "
-                "slices only; write x = np.where(mask, value, x) instead"
+                "a boolean index whose values are known only at run time can be combined with "
+                "integers and slices only; write np.where(mask, x, other) instead"
             )
-    return Plan((), False, (), (), 0, False, mask)
+    after = width - start - covered
+    if start or after:
+        mask = np.reshape(mask, (*(1,) * start, *mask.shape, *(1,) * after))
+    return MaskPlan(tuple(spec), whole, mask, start, covered)
 
 
 import overt.runtime.numpy as np  # noqa: E402

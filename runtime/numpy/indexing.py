@@ -17,7 +17,7 @@ from overt.runtime.numpy.gather_scatter import (
     scatter,
     store,
 )
-from overt.runtime.numpy.index_plan import Plan, make_plan
+from overt.runtime.numpy.index_plan import MaskPlan, Plan, make_plan
 from overt.runtime.numpy.movement import shape_of, with_rule
 from overt.runtime.primitive import GRAPH
 
@@ -54,6 +54,8 @@ def read(x: Any, index: Any, mode: str = "clip", fill: Any = None, check: bool =
         return read_row(x, index)
     plan = make_plan(index, x.shape, check=check)
     part = x if plan.whole else pick(x, spec=plan.spec)
+    if isinstance(plan, MaskPlan):
+        return Selected(part, plan.mask, plan.start, plan.covered)
     if not plan.indices:
         return part
     return gather(
@@ -147,9 +149,12 @@ def float_like(x: Any, piece: Any) -> Any:
 def write(x: Any, index: Any, value: Any, combine: str = "set", mode: str = "drop",
           check: bool = True, sorted: bool = False, unique: bool = False) -> Any:  # fmt: skip
     """An array with `value` stored at, or combined into, the part that an index selects."""
-    plan = make_plan(index, x.shape, writing=True, check=check)
-    if plan.mask is not None:
-        return masked_write(x, plan.mask, value, combine)
+    plan = make_plan(index, x.shape, check=check)
+    if isinstance(plan, MaskPlan):
+        if plan.whole:
+            return masked_write(x, plan, value, combine)
+        part = masked_write(pick(x, spec=plan.spec), plan, value, combine)
+        return store(x, part, spec=plan.spec)
     if not plan.indices:
         if combine == "set":
             return store(x, fitted(value, picked_shape(plan.spec)), spec=plan.spec)
@@ -200,26 +205,23 @@ def combined(old: Any, value: Any, combine: str) -> Any:
     return np.minimum(old, value) if combine == "min" else np.maximum(old, value)
 
 
-def masked_write(x: Any, mask: Any, value: Any, combine: str) -> Any:
+def masked_write(x: Any, plan: MaskPlan, value: Any, combine: str) -> Any:
     """`x[mask] = value` for a mask whose values are not known yet."""
-    value = np.asarray(value)
-    allowed = len(x.shape) - len(mask_axes(mask, x))
-    if value.ndim > allowed and any(n != 1 for n in value.shape[: value.ndim - allowed]):
-        raise StagingError(
-            f"x[mask] = value with a value of shape {value.shape}: which element goes where is "
-            "known only at run time; give one value for every place and write "
-            "x = np.where(mask, value, x)"
-        )
-    value = fitted(value, (1,) * allowed).astype(x.dtype)
-    return np.where(mask, value if combine == "set" else combined(x, value, combine), x)
-
-
-def mask_axes(mask: Any, x: Any) -> range:
-    """The leading axes a mask covers; it has length 1 along the rest."""
-    covered = len(x.shape)
-    while covered and mask.shape[covered - 1] == 1 != x.shape[covered - 1]:
-        covered -= 1
-    return range(covered)
+    if isinstance(value, Selected):
+        value = value.stored_from(plan)
+    else:
+        value = np.asarray(value)
+        after = len(x.shape) - plan.start - plan.covered
+        lead = value.shape[: max(value.ndim - after, 0)]
+        if any(n != 1 for n in lead):
+            raise StagingError(
+                f"x[mask] = value with a value of shape {value.shape}: which element goes where is "
+                "known only at run time; give one value for every place and write "
+                "x = np.where(mask, value, x)"
+            )
+        value = fitted(value, (1,) * after)
+    value = value.astype(x.dtype)
+    return np.where(plan.mask, value if combine == "set" else combined(x, value, combine), x)
 
 
 @with_rule(
@@ -325,10 +327,12 @@ def taken(g: Any, index: Any, value: Any) -> Any:
     if not (on_device(g) or is_host_array(g)):
         return g[index]
     g = np.asarray(g)
-    plan = make_plan(index, g.shape, writing=True)
-    if plan.mask is not None:
-        return sum_to(np.where(plan.mask, g, 0), value)
+    plan = make_plan(index, g.shape)
     part = g if plan.whole else pick(g, spec=plan.spec)
+    if isinstance(plan, MaskPlan):
+        if isinstance(value, Selected):
+            return value.alike(part)
+        return sum_to(np.where(plan.mask, part, 0), value)
     if plan.indices:
         how = {"axes": plan.axes, "at": plan.at, "wrap": plan.wrap, "sorted": False, "unique": True}
         kept = gather(part, *plan.indices, mode="fill", fill=0, **how)
@@ -355,3 +359,4 @@ def put_back(g: Any, like: Any, index: Any, value: Any) -> Any:
 from overt.runtime import numpy as np  # noqa: E402
 from overt.runtime.array import Array  # noqa: E402
 from overt.runtime.derivatives import add, sum_to, sum_to_shape, zeros_like_tree  # noqa: E402
+from overt.runtime.numpy.selected import Selected  # noqa: E402

@@ -159,8 +159,8 @@ def pad_pairs(width: Any, rank: int) -> tuple[tuple[int, int], ...]:
             g, array, pad_width, mode, stat_length, reflect_type
         ),
     ),
-    jvp=lambda dots, out, array, *, pad_width, mode, stat_length, reflect_type, **_: (
-        pad_of_tangent(dots[0], array, pad_width, mode, stat_length, reflect_type)
+    jvp=lambda dots, out, array, *, pad_width, mode, stat_length, reflect_type, **_: pad_of_tangent(
+        dots[0], array, pad_width, mode, stat_length, reflect_type
     ),
 )
 def pad(

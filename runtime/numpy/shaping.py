@@ -332,7 +332,12 @@ def broadcast_shapes(*shapes: Any) -> tuple[int, ...]:
     return numpy.broadcast_shapes(*shapes)
 
 
-@composite(arrays=("array",), linear=True, vjp=(lambda g, out, array, *, shape: sum_to(g, array),))
+@with_rule(
+    arrays=("array",),
+    linear=True,
+    vjp=(lambda g, out, array, *, shape: sum_to(g, array),),
+    jvp=lambda dots, out, array, *, shape: np.broadcast_to(dots[0], shape),
+)
 def broadcast_to(array: Any, shape: Any) -> Any:
     """The array repeated along new or length-1 axes to reach `shape`.
 
@@ -340,8 +345,10 @@ def broadcast_to(array: Any, shape: Any) -> Any:
     Array([[1, 2],
            [1, 2]], dtype=int32)
     """
-    array = np.asarray(array)
     target = tuple(shape) if isinstance(shape, (tuple, list)) else (shape,)
+    if any(isinstance(n, Length) for n in target):
+        return spread_over(array, target)
+    array = np.asarray(array)
     target = tuple(n.__index__() for n in target)
     if array.shape == target:
         return array
@@ -530,3 +537,4 @@ def resize(a: Any, new_shape: Any) -> Any:
 
 import overt.runtime.numpy as np  # noqa: E402
 from overt.runtime.derivatives import sum_to  # noqa: E402
+from overt.runtime.numpy.selected import Length, spread_over  # noqa: E402
