@@ -87,7 +87,7 @@ class Callees:
             return True
         if isinstance(value, types.FunctionType):
             if is_ours(value) or is_library(value):
-                return True
+                return not getattr(value, "__overt_plain__", False)
             return self.source_of is not None and not self.needs_lifting(value)
         return False
 

@@ -112,6 +112,8 @@ NOT_THE_USERS = ("overt", "numpy", "jaxlib", "jax", "scipy", "ml_dtypes")
 
 def is_users(thing: Any) -> bool:
     """Whether a function or class is the user's own, not of the standard library or installed."""
+    if getattr(thing, "__overt_plain__", False):
+        return True  # plain Python of ours, such as the loops of `lax`, for the passes to read
     module = getattr(thing, "__module__", None) or ""
     top = module.partition(".")[0]
     if top in NOT_THE_USERS or top in sys.stdlib_module_names:
