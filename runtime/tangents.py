@@ -1,0 +1,201 @@
+"""Tangents of any value: zeros, parts of objects, and calls run on values with tangents.
+
+The tangent of a container has the container's own structure.  That of an integer is a zero too, a float
+one, so that arithmetic goes through; None stands for the tangent of what is no number.
+"""
+
+from __future__ import annotations
+
+import functools
+import types
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+from overt.runtime import dtypes
+from overt.runtime.derivatives import children_of, dtype_of, is_inexact, sum_to, zeros_like_tree
+from overt.runtime.dual import Dual, dual, primal_at, tangent_at
+from overt.runtime.levels import new_level
+from overt.runtime.parts import is_array, parts_of
+from overt.runtime.primitive import Rule
+from overt.runtime.undefined import UndefinedValue
+
+__all__ = ["call_with_tangents", "field_dot", "filled", "is_moving", "tangent_for", "updated", "zero_dot"]
+
+
+def zero_dot(x: Any) -> Any:
+    """The zero tangent of any value: float zeros for numbers, None for what is no number.
+
+    >>> zero_dot((1.5, 3, {"name": "a"}))
+    (0.0, 0.0, {'name': None})
+    """
+    if is_array(x):
+        if is_inexact(x):
+            return zeros_like_tree(x)
+        if isinstance(x, (bool, int)):
+            return 0.0
+        dtype = dtype_of(x)
+        if not (dtypes.is_integer(dtype) or dtype == bool):
+            return None
+        import overt.runtime.numpy as np
+
+        return np.asarray(x) * 0.0
+    if type(x) is UndefinedValue:
+        return x
+    parts = children_of(x)
+    return None if parts is None else parts[1]([zero_dot(part) for part in parts[0]])
+
+
+def filled(dot: Any, x: Any) -> Any:
+    """A tangent of `x` with zeros in place of None.
+
+    >>> filled((None, 2.0), (1.0, 1.0))
+    (0.0, 2.0)
+    """
+    if dot is None:
+        return zero_dot(x)
+    if is_array(x):
+        return dot if is_inexact(x) else zero_dot(x)
+    parts = children_of(x)
+    if parts is None:
+        return dot
+    return parts[1]([filled(d, part) for d, part in zip(children_dots(dot, x), parts[0], strict=True)])
+
+
+def children_dots(dot: Any, x: Any) -> list[Any]:
+    """The tangents of a container's parts, in the order of the parts."""
+    if type(x) is dict:
+        return [dot.get(key) for key in x]
+    found = children_of(dot)
+    if found is None:
+        raise TypeError(f"{type(dot).__name__} is no tangent of a {type(x).__name__}")
+    return found[0]
+
+
+def is_moving(dot: Any) -> bool:
+    """Whether a tangent has any part that is not None."""
+    if dot is None:
+        return False
+    if is_array(dot):
+        return True
+    parts = children_of(dot)
+    return parts is not None and any(map(is_moving, parts[0]))
+
+
+def tangent_for(dot: Any, out: Any) -> Any:
+    """A tangent as that of `out`: in its dtype, its shape, zero if `out` is an integer."""
+    if not is_array(out) or is_array(dot) and not is_inexact(out):
+        if isinstance(out, (list, tuple)) and len(dot) != len(out):
+            raise TypeError("a tangent has fewer items than its value: give the constant part a name")
+        return zero_dot(out) if is_array(out) else dot
+    import overt.runtime.numpy as np
+
+    shape = getattr(out, "shape", ())
+    if getattr(dot, "shape", ()) != shape:
+        dot = np.broadcast_to(dot, shape)
+    dtype = dtype_of(out)
+    if dtype_of(dot) == dtype or isinstance(out, (int, float, complex)):
+        return dot
+    if dtypes.is_complex(dtype_of(dot)) and not dtypes.is_complex(dtype):
+        dot = dot.real
+    return np.astype(np.asarray(dot), dtype)
+
+
+def field_dot(dot: Any, x: Any, name: str) -> Any:
+    """The tangent of `x.name`."""
+    value = getattr(x, name)
+    if isinstance(value, (types.MethodType, types.BuiltinMethodType)) and value.__self__ is x:
+        return dot
+    parts = parts_of(x)
+    if parts is None:
+        if is_array(x):
+            return call_with_tangents(getattr, (x, name), (dot, None))[1]
+        return zero_dot(value)
+    if any(value is part for part in parts.values) and hasattr(dot, name):
+        return getattr(dot, name)
+    return call_with_tangents(getattr, (x, name), (dot, None))[1]
+
+
+def updated(x: Any, method: str, index: Any, *values: Any, **how: Any) -> Any:
+    """`x.at[index].method(*values)`."""
+    return getattr(x.at[index], method)(*values, **how)
+
+
+# --- calls -----------------------------------------------------------------------------------------
+
+
+def call_with_tangents(
+    fn: Callable[..., Any],
+    args: Sequence[Any],
+    dots: Sequence[Any],
+    keywords: Mapping[str, Any] | None = None,
+    keyword_dots: Mapping[str, Any] | None = None,
+) -> tuple[Any, Any]:
+    """Run a function on values that carry their tangents; its result, and the result's tangent."""
+    keywords, keyword_dots = keywords or {}, keyword_dots or {}
+    with new_level() as level:
+        given = [carried(level, x, dot) for x, dot in zip(args, dots, strict=True)]
+        named = {k: carried(level, x, keyword_dots.get(k)) for k, x in keywords.items()}
+        out = fn(*given, **named)
+        if hasattr(out, "__next__"):
+            out = list(out)
+    return parted(level, out)
+
+
+def carried(level: int, x: Any, dot: Any) -> Any:
+    """A value with its tangent in every number of it."""
+    if dot is None:
+        return x
+    if is_array(x):
+        return dual(x, dot, level)
+    parts = parts_of(x)
+    if parts is None:
+        if type(x) not in (list, tuple, dict):
+            return x
+        values, rebuild = children_of(x)  # type: ignore[misc]
+    else:
+        values, rebuild = parts.values, parts.rebuild
+    dots = children_dots(dot, x)
+    return rebuild([carried(level, part, d) for part, d in zip(values, dots, strict=True)])
+
+
+def parted(level: int, out: Any) -> tuple[Any, Any]:
+    """A result and its tangent, apart."""
+    if is_array(out):
+        primal, dot = primal_at(level, out), tangent_at(level, out)
+        return primal, zero_dot(primal) if dot is None else dot
+    if isinstance(out, (types.MethodType, types.BuiltinMethodType)):
+        holder, dot = parted(level, out.__self__)
+        return (getattr(holder, out.__name__), dot) if dot is not None else (out, None)
+    parts = parts_of(out)
+    if parts is None:
+        if type(out) not in (list, tuple, dict):
+            return out, zero_dot(out)
+        values, rebuild = children_of(out)  # type: ignore[misc]
+    else:
+        values, rebuild = parts.values, parts.rebuild
+    pairs = [parted(level, part) for part in values]
+    dots = [dot for _, dot in pairs]
+    out_dot = tuple(dots) if type(out) is functools.partial else rebuild(dots)
+    if not any(holds(level, part) for part in values):
+        return out, out_dot
+    return rebuild([primal for primal, _ in pairs]), out_dot
+
+
+def holds(level: int, x: Any) -> bool:
+    """Whether a value has a tangent of this level in it."""
+    if type(x) is Dual:
+        return x.level == level
+    if is_array(x):
+        return False
+    parts = children_of(x)
+    return parts is not None and any(holds(level, part) for part in parts[0])
+
+
+
+zero_dot.rule = Rule("zero_dot", ("x",), zero=True)  # type: ignore[attr-defined]
+tangent_for.rule = Rule(  # type: ignore[attr-defined]
+    "tangent_for", ("dot", "out"),
+    vjp=(lambda g, out, dot, like: sum_to(g, dot), None),
+    jvp=lambda dots, out, dot, like: tangent_for(dots[0], like),
+)  # fmt: skip
+

@@ -1,0 +1,288 @@
+"""Calls in forward-mode code whose function is known only when the code runs.
+
+`y, y_dot = jvp_of(f, (x,), (x_dot,))` calls f along tangents.  What f is decides how: a user's function by
+its generated `f_jvp`, a method, partial or transformed function by what it holds; anything else runs on
+values that carry their tangents.
+"""
+
+from __future__ import annotations
+
+import builtins
+import functools
+import inspect
+import types
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+from overt.rewrites.refusal import Refusal
+from overt.runtime.plain_builtins import PLAIN, map_of, reduce_rest
+from overt.runtime.primitive import rule_of
+from overt.runtime.tangents import call_with_tangents, filled, is_moving, zero_dot
+from overt.transformer import calls, transformed
+from overt.transformer.calls import FunctionPull, Pullback, arranged, call_method, vjp_of
+from overt.transformer.transformed import Transformed
+
+Pair = tuple[Any, Any]
+
+
+def jvp_of(
+    f: Any,
+    args: Sequence[Any],
+    dots: Sequence[Any],
+    keywords: Mapping[str, Any] | None = None,
+    keyword_dots: Mapping[str, Any] | None = None,
+    f_dot: Any = None,
+) -> Pair:
+    """Call `f`; its result and the result's tangent. A None among the tangents is a zero.
+
+    `f_dot` is the tangent of what f itself holds: a method's object, a partial's arguments.
+    """
+    args, dots = tuple(args), tuple(dots)
+    keywords, keyword_dots = dict(keywords or {}), dict(keyword_dots or {})
+    if not (is_moving(f_dot) or is_moving(dots) or is_moving(keyword_dots)):
+        out = in_form(f, args, keywords)(*args, **keywords)
+        if hasattr(out, "__next__"):
+            out = list(out)
+        return out, zero_dot(out)
+    return found_jvp(f, args, dots, keywords, keyword_dots, f_dot)
+
+
+def found_jvp(
+    f: Any, args: tuple, dots: tuple, keywords: dict[str, Any], keyword_dots: dict[str, Any], f_dot: Any
+) -> Pair:
+    """The jvp of a call by what is called."""
+    if f is functools.partial:
+        out = functools.partial(*args, **keywords)
+        own = [filled(d, x) for d, x in zip(dots[1:], args[1:], strict=True)]
+        return out, (tuple(own), {k: filled(keyword_dots.get(k), x) for k, x in keywords.items()})
+    if isinstance(f, functools.partial):
+        held, named = f_dot if f_dot is not None else ((None,) * len(f.args), {})
+        every_dot = {**{k: v for k, v in named.items() if k not in keywords}, **keyword_dots}
+        return jvp_of(f.func, (*f.args, *args), (*held, *dots), {**f.keywords, **keywords}, every_dot)
+    if isinstance(f, types.MethodType):
+        return jvp_of(f.__func__, (f.__self__, *args), (f_dot, *dots), keywords, keyword_dots)
+    if isinstance(f, types.BuiltinMethodType) and not isinstance(f.__self__, types.ModuleType | type):
+        if f.__self__ is not None:
+            return call_with_tangents(
+                call_method, (f.__name__, f.__self__, *args), (None, f_dot, *dots), keywords, keyword_dots
+            )
+    if isinstance(f, Pullback):
+        saved_dot = f_dot.saved if f_dot is not None else None
+        return of_backward(f.bwd, (f.saved, *args), (saved_dot, *dots), keywords, keyword_dots)
+    if f is vjp_of:
+        return of_vjp(args, dots, keywords, keyword_dots)
+    if isinstance(f, Transformed):
+        return of_transformed(f, args, dots, keywords, keyword_dots)
+    found = of_builtin(f, args, dots, keywords, keyword_dots)
+    if found is not None:
+        return found
+    if rule_of(f) is None and isinstance(f, types.FunctionType):
+        if (transformed.is_users(f) or calls.is_plain(f)) and not calls.namedtuple_method(f):
+            return of_function(f, args, dots, keywords, keyword_dots)
+    call = transformed.call_method(f)
+    if call is not None:
+        return jvp_of(call, (f, *args), (f_dot, *dots), keywords, keyword_dots)
+    return on_values(f, args, dots, keywords, keyword_dots)
+
+
+def on_values(f: Any, args: tuple, dots: tuple, keywords: dict[str, Any], keyword_dots: dict[str, Any]) -> Pair:
+    """By running the function on values that carry their tangents."""
+    return call_with_tangents(in_form(f, (args, dots), keywords), args, dots, keywords, keyword_dots)
+
+
+def in_form(f: Any, args: Any, keywords: Any) -> Callable[..., Any]:
+    """A function in the form that these arguments need."""
+    if isinstance(f, Transformed) or not transformed.has_source(f):
+        return f
+    return transformed.lifted(f) if transformed.needs_lifting(args, keywords) else transformed.plain(f)
+
+
+# --- the user's functions --------------------------------------------------------------------------
+
+
+def of_function(f: Any, args: tuple, dots: tuple, keywords: dict[str, Any], keyword_dots: dict[str, Any]) -> Pair:
+    """By `f_jvp`, generated from the function's source."""
+    try:
+        return by_source(f, "", lambda: transformed.source_of(f), args, dots, keywords, keyword_dots)
+    except Refusal as refusal:
+        if getattr(refusal, "while_running", False):
+            raise
+        return on_values(f, args, dots, keywords, keyword_dots)
+
+
+def by_source(
+    f: types.FunctionType,
+    chain: str,
+    source: Callable[[], Any],
+    args: tuple,
+    dots: tuple,
+    keywords: dict[str, Any],
+    keyword_dots: dict[str, Any],
+) -> Pair:
+    """The jvp of a source made of `f`, which has the parameters of `f`."""
+    from overt.rewrites.forward import jvp, tangent_names
+
+    signature = inspect.signature(f)
+    try:
+        bound = signature.bind(*args, **keywords).arguments
+    except TypeError:
+        f(*args, **keywords)  # raises what Python raises
+        raise
+    beside = signature.bind(*dots, **{k: keyword_dots.get(k) for k in keywords}).arguments
+    active = tuple(
+        name
+        for name in signature.parameters
+        if name in bound and is_moving(beside[name]) and calls.has_derivative(bound[name])
+    )
+    if not active:
+        out = in_form(f, args, keywords)(*args, **keywords)
+        return out, zero_dot(out)
+    lift = transformed.needs_lifting(args, dots, keywords, keyword_dots)
+    step = f"{chain}|jvp({','.join(active)}){'|lift' if lift else ''}"
+
+    def make() -> Any:
+        made = jvp(source(), active)
+        return transformed.lift(made) if lift else made
+
+    function = transformed.alive(f, step, make)
+    names = tangent_names(list(signature.parameters), active)
+    given = {names[n]: filled(beside[n], bound[n]) for n in active}
+    try:
+        return function(*args, **keywords, **given)
+    except Refusal as refusal:
+        refusal.while_running = True  # type: ignore[attr-defined]
+        raise
+
+
+# --- what reverse mode leaves ----------------------------------------------------------------------
+
+
+def of_vjp(args: tuple, dots: tuple, keywords: dict[str, Any], keyword_dots: dict[str, Any]) -> Pair:
+    """`vjp_of(f, x)` along tangents: the value, and the pullback with what it saved."""
+
+    def halves(*given: Any, **named: Any) -> Any:
+        y, pull = vjp_of(*given, **named)
+        kept.append(pull)
+        return y, pull
+
+    kept: list[Any] = []
+    f, *rest = args
+    if isinstance(f, types.FunctionType) and rule_of(f) is None and transformed.is_users(f):
+        found = by_pair(f, tuple(rest), dots[1:], keywords, keyword_dots)
+        if found is not None:
+            return found
+    return call_with_tangents(halves, args, dots, keywords, keyword_dots)
+
+
+def by_pair(
+    f: Any, args: tuple, dots: tuple, keywords: dict[str, Any], keyword_dots: dict[str, Any]
+) -> Pair | None:
+    """By the jvp of the forward function of the pair."""
+    bound = inspect.signature(f).bind(*args, **keywords)
+    active = tuple(n for n, x in bound.arguments.items() if calls.has_derivative(x))
+    lift = transformed.needs_lifting(args, dots, keywords, keyword_dots)
+    pair = calls.pair_of(f, active, lift)
+    if pair is None:
+        return None
+
+    def forward_half() -> Any:
+        from overt.rewrites.reverse import pullback_pair
+
+        return pullback_pair(transformed.source_of(f), active)[0]
+
+    chain = f"|pair({','.join(active)})|fwd"
+    try:
+        found = by_source(f, chain, forward_half, args, dots, keywords, keyword_dots)
+    except Refusal:
+        return None
+    (y, saved), (y_dot, saved_dot) = found
+    pull = FunctionPull(pair[1], calls.layout(f, bound, len(args), keywords))
+    return (y, Pullback(pull, saved)), (y_dot, Pullback(pull, saved_dot))
+
+
+def of_backward(
+    bwd: Any, args: tuple, dots: tuple, keywords: dict[str, Any], keyword_dots: dict[str, Any]
+) -> Pair:
+    """The backward half of a pullback along tangents."""
+    if isinstance(bwd, FunctionPull):
+        out, out_dot = of_backward(bwd.bwd, args, dots, keywords, keyword_dots)
+        return arranged(out, bwd.slots), arranged(out_dot, bwd.slots)
+    return on_values(bwd, args, dots, keywords, keyword_dots)
+
+
+# --- transformed functions, builtins ---------------------------------------------------------------
+
+
+def of_transformed(
+    f: Transformed, args: tuple, dots: tuple, keywords: dict[str, Any], keyword_dots: dict[str, Any]
+) -> Pair:
+    """A transformed function, by the source of what it does."""
+    from overt.transformer.gradients import Gradient
+    from overt.transformer.identity import Identity
+    from overt.transformer.jit import Jitted
+
+    if isinstance(f, Jitted | Identity):
+        return jvp_of(f.__wrapped__, args, dots, keywords, keyword_dots)
+    if isinstance(f, Gradient) and transformed.has_source(f):
+        try:
+            return of_gradient(f, args, dots, keywords, keyword_dots)
+        except Refusal as refusal:
+            if getattr(refusal, "while_running", False):
+                raise
+    return on_values(f, args, dots, keywords, keyword_dots)
+
+
+def of_gradient(
+    f: Any, args: tuple, dots: tuple, keywords: dict[str, Any], keyword_dots: dict[str, Any]
+) -> Pair:
+    """The jvp of the generated gradient; results and tangents as the gradient itself gives them."""
+    positions = f.argument_positions(len(args))
+    given = list(args)
+    for i in positions:
+        given[i] = f.prepared(args[i])
+    inner = transformed.target_of(f.__wrapped__)
+    held = tuple(None for _ in inner.prefix)
+    aux = ", aux" if f.has_aux else ""
+    assert inner.function is not None
+    result, result_dot = by_source(
+        inner.function,
+        f"{inner.chain}|value_and_grad({f.argnums}{aux})",
+        lambda: f.derived(True),
+        (*inner.prefix, *given),
+        (*held, *dots),
+        {**inner.keywords, **keywords},
+        keyword_dots,
+    )
+    f.check_output(result[0][0] if f.has_aux else result[0])
+    chosen = [given[i] for i in positions]
+    return shown(f, result, chosen), shown(f, result_dot, chosen)
+
+
+def shown(f: Any, result: Any, chosen: list[Any]) -> Any:
+    value, grads = result
+    grads = f.finished(grads, chosen)
+    if f.value:
+        return value, grads
+    return (grads, value[1]) if f.has_aux else grads
+
+
+def of_builtin(
+    f: Any, args: tuple, dots: tuple, keywords: dict[str, Any], keyword_dots: dict[str, Any]
+) -> Pair | None:
+    """A builtin that is a loop or a branch: through the same in plain Python."""
+    name = getattr(f, "__name__", "")
+    if f is not getattr(builtins, name, None) and f is not functools.reduce:
+        return None
+    plain = PLAIN.get(name)
+    if plain is None or (name in ("max", "min") and keywords):
+        return None
+    if name in ("max", "min") and len(args) > 1:
+        return jvp_of(plain, (list(args),), ([filled(d, x) for d, x in zip(dots, args, strict=True)],))
+    if name == "map" and len(args) > 2:
+        plain = map_of
+    if name == "reduce" and len(args) == 2:
+        plain = reduce_rest
+    return jvp_of(plain, args, dots, keywords, keyword_dots)
+
+
+__all__ = ["jvp_of"]
