@@ -1,0 +1,130 @@
+"""Control flow as functions under every transformation, against plain Python and differences."""
+
+from __future__ import annotations
+
+import numpy as onp
+import pytest
+from numpy.testing import assert_allclose
+
+import overt
+import overt.numpy as np
+from overt import lax, random
+
+
+def inc(y):
+    return y + 1
+
+
+def cube(y):
+    return y * y * y
+
+
+def double(y):
+    return 2 * y
+
+
+def branch(x):
+    return lax.cond(x > 2, cube, double, x)
+
+
+def numbered(x):
+    return lax.switch((x > 2) + (x > 3).astype(int), [inc, cube, double], x)
+
+
+def power(x):
+    def test(v):
+        return v < 100.0
+
+    def body(v):
+        return v * x
+
+    return lax.while_loop(test, body, x)
+
+
+def repeated(x):
+    def body(i, v):
+        return v * x + i
+
+    return lax.fori_loop(0, 4, body, 1.0)
+
+
+def scanned(x):
+    def body(carry, row):
+        return carry * x + row["a"], {"y": carry * row["b"], "one": 1.0}
+
+    rows = {"a": np.arange(5.0), "b": x * np.ones(5)}
+    carry, ys = lax.scan(body, 0.5, rows, reverse=True)
+    return carry + (ys["y"] * np.arange(5.0)).sum() + ys["one"].sum()
+
+
+def counted(x):
+    def body(carry, _):
+        return carry * x, carry
+
+    carry, ys = lax.scan(body, x, None, length=3)
+    return carry + ys[1]
+
+
+def mapped(x):
+    return lax.map(cube, x * np.arange(3.0)).sum()
+
+
+def associated(x):
+    return lax.associative_scan(np.multiply, x + np.arange(5.0), reverse=True).sum()
+
+
+FUNCTIONS = [branch, numbered, power, repeated, scanned, counted, mapped, associated]
+POINTS = [1.7, 2.6]
+
+
+def slope(f, x):
+    return (float(f(np.asarray(x + 1e-5))) - float(f(np.asarray(x - 1e-5)))) / 2e-5
+
+
+@pytest.mark.parametrize("f", FUNCTIONS)
+def test_all_transformations(f, x64):
+    values = [float(f(np.asarray(x))) for x in POINTS]
+    slopes = [slope(f, x) for x in POINTS]
+    jitted, grad = overt.jit(f), overt.grad(f)
+    staged_grad = overt.jit(grad)
+    for x, value, wanted in zip(POINTS, values, slopes, strict=True):
+        assert_allclose(jitted(x), value, rtol=1e-12)
+        assert_allclose(grad(x), wanted, rtol=1e-6)
+        assert_allclose(staged_grad(x), wanted, rtol=1e-6)
+        assert_allclose(overt.jvp(f, (x,), (1.0,))[1], wanted, rtol=1e-6)
+    assert_allclose(overt.vmap(f)(np.array(POINTS)), values, rtol=1e-12)
+    assert_allclose(overt.vmap(grad)(np.array(POINTS)), slopes, rtol=1e-6)
+
+
+def test_a_staged_scan_stays_a_loop():
+    def body(carry, row):
+        return np.cos(carry + row), carry
+
+    def f(xs):
+        return lax.scan(body, 0.0, xs)
+
+    def g(xs):
+        return lax.scan(body, 0.0, xs)[0]
+
+    lengths = [len(overt.jit(f).lower(np.zeros(n)).as_text().splitlines()) for n in (5, 5000)]
+    assert lengths[0] == lengths[1] < 80
+    lengths = [
+        len(overt.jit(overt.grad(g)).lower(np.zeros(n)).as_text().splitlines()) for n in (5, 5000)
+    ]
+    assert lengths[0] == lengths[1] < 200
+
+
+def test_keys_in_loops():
+    def walk(key):
+        def body(carry, _):
+            key, x = carry
+            key, subkey = random.split(key)
+            return (key, x + random.normal(subkey)), x
+
+        return lax.scan(body, (key, 0.0), None, length=4)[1]
+
+    walked = onp.asarray(walk(random.key(3)))
+    assert_allclose(overt.jit(walk)(random.key(3)), walked, rtol=1e-6)
+    keys = random.split(random.key(3), 2)
+    several = overt.vmap(walk)(keys)
+    assert_allclose(several[1], walk(keys[1]), rtol=1e-6)
