@@ -73,7 +73,7 @@ def canonicalize(dtype: Any, explicit: bool = False) -> np.dtype:
     dtype('float32')
     """
     if type(dtype) is not np.dtype:
-        if dtype in (bool, int, float, complex):
+        if any(dtype is python for python in (bool, int, float, complex)):
             explicit = False
         dtype = np.dtype(dtype)
     if dtype in _NARROW and not config.current().enable_x64:
