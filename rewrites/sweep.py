@@ -539,16 +539,8 @@ class Sweep:
         for n in reversed(order):
             if n in wanted and n not in exposed and is_cheap(definitions[n].value):
                 wanted |= core.reads(definitions[n].value) & own
-        for n in order:
-            if n not in wanted:
-                continue
-            value = definitions[n].value
-            if n not in exposed and is_cheap(value):
-                held = self.names.fresh(n)
-                self.shapes.known[held] = self.shape(n)
-                again.append(Assign(held, core.substitute(value, table)))
-                table[n] = core.name(held)
-        for n in sorted(wanted - set(table)):
+        cheap = [n for n in order if n in wanted and n not in exposed and is_cheap(definitions[n].value)]
+        for n in sorted(wanted - set(cheap)):
             if n in exposed:
                 table[n] = core.name(exposed[n])
                 continue
@@ -557,6 +549,11 @@ class Sweep:
             undefined = core.name("@Undefined")
             then, orelse = (core.name(n), undefined) if side == "then" else (undefined, core.name(n))
             exports.append(Merge(held, then, orelse))
+            table[n] = core.name(held)
+        for n in cheap:
+            held = self.names.fresh(n)
+            self.shapes.known[held] = self.shape(n)
+            again.append(Assign(held, core.substitute(definitions[n].value, table)))
             table[n] = core.name(held)
         for i, m in enumerate(merges):
             merges[i] = replace(m, **{side: core.substitute(getattr(m, side), table)})

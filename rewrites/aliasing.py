@@ -1,0 +1,284 @@
+"""Aliasing: refuse stores that Python would show under another name too.
+
+    row = a[1:]
+    row[0] = 5.0        # NumPy changes `a` as well
+    return a            # refused: `row` shares its memory with `a`, which is read later
+
+Arrays are values here, so a store changes one name.  Where NumPy's answer would differ, say so at once.
+"""
+
+from __future__ import annotations
+
+import ast
+from dataclasses import replace
+
+from overt.rewrites import core
+from overt.rewrites.core import Assign, Block, For, Function, If, Stmt, While, With, is_local, reads
+from overt.rewrites.refusal import Refusal
+
+VIEWS = frozenset("T real imag flat mT".split())
+VIEW_CALLS = frozenset(
+    "reshape ravel view transpose swapaxes squeeze asarray atleast_1d atleast_2d moveaxis diagonal "
+    "broadcast_to expand_dims rollaxis flip items values".split()
+)
+STORES = frozenset(("@set_item", "@appended", "@changed", "@popped"))
+
+
+def check_aliases(function: Function) -> Function:
+    """The function, with what can only be known at run time marked for a check; or a refusal."""
+    work = Aliases(function)
+    body = work.block(function.body, work.live(function.result))
+    return replace(function, body=body)
+
+
+class Aliases:
+    """Which names may share one object, and which of them are still needed at each store."""
+
+    def __init__(self, function: Function) -> None:
+        self.leader: dict[str, str] = {}
+        self.elements: dict[str, set[str]] = {}  # root -> names read from it with plain indices
+        self.root: dict[str, str] = {}
+        self.collect(function.body)
+
+    def find(self, n: str) -> str:
+        while self.leader.setdefault(n, n) != n:
+            n = self.leader[n]
+        return n
+
+    def join(self, a: str, b: str) -> None:
+        self.leader[self.find(a)] = self.find(b)
+
+    # --- who may share
+
+    def collect(self, block: Block) -> None:
+        for s in block:
+            if isinstance(s, Assign):
+                self.assign(s)
+            elif isinstance(s, If):
+                self.collect(s.then)
+                self.collect(s.orelse)
+                for m in s.merges:
+                    for v in (m.then, m.orelse):
+                        self.share(m.name, v)
+            elif isinstance(s, For | While):
+                self.collect(s.body)
+                for c in s.carries:
+                    self.share(c.name, c.init)
+                    self.share(c.name, c.next)
+                    self.join(c.out, c.name)
+                if isinstance(s, For):
+                    for n in core.pattern_names(s.target):
+                        for held in held_by(s.items):
+                            self.elements.setdefault(held, set()).add(n)
+            elif isinstance(s, With):
+                self.collect(s.body)
+
+    def assign(self, s: Assign) -> None:
+        if isinstance(s.target, str):
+            if is_store(s.value):
+                first = s.value.args[0]  # type: ignore[attr-defined]
+                if isinstance(first, ast.Name):
+                    self.root[s.target] = first.id
+                for a in s.value.args[1 if is_growth(s.value) else 2 :]:  # type: ignore[attr-defined]
+                    for n in held_by(a):
+                        self.elements.setdefault(s.target, set()).add(n)
+                return
+            self.share(s.target, s.value)
+            return
+        targets = list(core.pattern_names(s.target))
+        if isinstance(s.value, ast.Tuple) and len(s.value.elts) == len(targets):
+            for t, v in zip(targets, s.value.elts, strict=True):
+                self.share(t, v)
+        elif is_store(s.value):
+            first = s.value.args[0]  # type: ignore[attr-defined]
+            if isinstance(first, ast.Name):
+                self.root[targets[-1]] = first.id
+
+    def share(self, name: str, value: ast.expr) -> None:
+        """`name = value` may give a name to an object that has one already."""
+        if isinstance(value, ast.Name):
+            if is_local(value.id):
+                self.join(name, value.id)
+        elif isinstance(value, ast.Subscript):
+            held = value.value
+            if isinstance(held, ast.Name) and is_local(held.id):
+                if has_slice(value.slice):
+                    self.join(name, held.id)
+                else:
+                    self.elements.setdefault(held.id, set()).add(name)
+        elif isinstance(value, ast.Attribute) and value.attr in VIEWS:
+            self.share(name, value.value)
+        elif isinstance(value, ast.Call) and isinstance(value.func, ast.Attribute):
+            if value.func.attr in VIEW_CALLS:
+                inner = value.func.value
+                given = value.args[0] if value.args else None
+                plain = isinstance(inner, ast.Name) and is_local(inner.id)
+                if plain or given is not None:
+                    self.share(name, inner if plain else given)  # type: ignore[arg-type]
+        elif isinstance(value, ast.Tuple | ast.List | ast.Dict):
+            for n in held_by(value):
+                self.elements.setdefault(n, set()).add(name)
+        elif isinstance(value, ast.IfExp):
+            self.share(name, value.body)
+            self.share(name, value.orelse)
+
+    def originals(self, n: str) -> set[str]:
+        """The versions that a name went through by stores and copies."""
+        found = {n}
+        pending = [n]
+        while pending:
+            current = pending.pop()
+            before = self.root.get(current)
+            top = self.find(current)
+            same = {m for m in list(self.leader) if self.find(m) == top}
+            for m in same | ({before} if before else set()):
+                if m not in found:
+                    found.add(m)
+                    pending.append(m)
+        return found
+
+    # --- what is needed later
+
+    def live(self, *nodes: ast.AST | None) -> set[str]:
+        return {n for node in nodes for n in reads(node) if is_local(n)}
+
+    def block(self, block: Block, alive: set[str], loops: tuple[For, ...] = ()) -> Block:
+        done: list[Stmt] = []
+        for s in reversed(block):
+            self.extra: list[Stmt] = []
+            new, alive = self.statement(s, alive, loops)
+            extra = self.extra if isinstance(s, Assign) else []
+            done[:0] = [*extra, new]
+        self.before = alive
+        return tuple(done)
+
+    def statement(self, s: Stmt, alive: set[str], loops: tuple[For, ...]) -> tuple[Stmt, set[str]]:
+        if isinstance(s, Assign):
+            targets = set(core.pattern_names(s.target))
+            if is_store(s.value):
+                self.check(s, alive - targets, loops)
+            return s, (alive - targets) | self.live(s.value)
+        if isinstance(s, If):
+            rest = alive - {m.name for m in s.merges}
+            then = self.block(s.then, rest | self.live(*[m.then for m in s.merges]), loops)
+            first = self.before
+            orelse = self.block(s.orelse, rest | self.live(*[m.orelse for m in s.merges]), loops)
+            new = replace(s, then=then, orelse=orelse)
+            return new, first | self.before | self.live(s.test)
+        if isinstance(s, For | While):
+            inner = (*loops, s) if isinstance(s, For) else loops
+            outs = {c.out for c in s.carries}
+            names = {c.name for c in s.carries}
+            rest = alive - outs
+            test = s.test if isinstance(s, While) else None
+            end = rest | self.live(*[c.next for c in s.carries], s.until, test)
+            self.block(s.body, end, inner)
+            body = self.block(s.body, end | (self.before - names), inner)
+            before = (self.before | rest) - names - set(core.assigned(s.body))
+            items = s.items if isinstance(s, For) else None
+            inits = [c.init for c in s.carries]
+            return replace(s, body=body), before | self.live(*inits, items)
+        if isinstance(s, With):
+            body = self.block(s.body, alive, loops)
+            return replace(s, body=body), self.before | self.live(*[i.context_expr for i in s.items])
+        if isinstance(s, core.Define):
+            return s, (alive - {s.name}) | core.free_of_function(s.function)
+        if isinstance(s, core.Do):
+            return s, alive | self.live(s.node)
+        return s, alive
+
+    def check(self, s: Assign, alive: set[str], loops: tuple[For, ...]) -> None:
+        """Refuse a store that another needed name would show; mark what depends on the rank."""
+        call = s.value
+        assert isinstance(call, ast.Call)
+        holder = call.args[0]
+        if not isinstance(holder, ast.Name) or not is_local(holder.id):
+            return
+        mine = core.base(holder.id)
+        versions = self.originals(holder.id)
+        index = call.args[1] if len(call.args) > 1 else None
+        for loop in loops:
+            over = {n for n in held_by(loop.items) if is_local(n)}
+            targets = set(core.pattern_names(loop.target))
+            own = isinstance(index, ast.Name) and index.id in targets
+            if over & versions and not own and isinstance(call.func, ast.Name):
+                self.refuse(
+                    s,
+                    f"{mine!r} is changed while a loop runs over it",
+                    "Loop over a copy, or over its indices.",
+                )
+        shared = {n for n in alive & versions if core.base(n) != mine}
+        if shared and not is_growth(call):
+            other = core.base(sorted(shared)[0])
+            self.refuse(
+                s,
+                f"{mine!r} may share its memory with {other!r}, which is read later: in NumPy this store "
+                "changes both",
+                f"Write `{mine} = {mine}.copy()` first, or store into {other!r} itself.",
+            )
+        holders = {h for v in versions for h in self.holders(v)}
+        needed = set().union(*map(self.originals, alive), set()) if holders else set()
+        outer = {h for h in holders & needed if core.base(h) != mine}
+        if outer and not is_growth(call):
+            other = core.base(sorted(outer)[0])
+            self.refuse(
+                s,
+                f"{mine!r} may be a part of {other!r}, which is read later: in NumPy this store changes both",
+                f"Store into {other!r} itself, or write `{mine} = {mine}.copy()` first.",
+            )
+        kept = {e for v in versions for e in self.elements.get(v, ())} & alive
+        kept = {e for e in kept if core.base(e) != mine} - reads(index)
+        if kept and isinstance(call.func, ast.Name) and call.func.id == "@set_item":
+            names: list[ast.expr] = [core.name(n) for n in sorted(kept)]
+            checked = ast.Expr(ast.Call(core.name("@no_views"), names, []))
+            self.extra.append(core.Do(checked, replace(s.origin, comment="", above=())))
+
+    def holders(self, n: str) -> set[str]:
+        """Names whose object `n` was read from with a plain index, or that hold it."""
+        return {h for h, parts in self.elements.items() if n in parts}
+
+    def refuse(self, s: Assign, reason: str, way_out: str) -> None:
+        node = ast.Pass()
+        node.lineno = s.origin.line
+        refusal = Refusal(reason, way_out, node)
+        raise refusal.located(s.origin.file, s.origin.line, s.origin.text)
+
+
+def is_store(value: ast.expr) -> bool:
+    return (
+        isinstance(value, ast.Call)
+        and isinstance(value.func, ast.Name)
+        and value.func.id in STORES
+        and bool(value.args)
+    )
+
+
+def is_growth(call: ast.Call) -> bool:
+    return isinstance(call.func, ast.Name) and call.func.id in ("@appended", "@popped")
+
+
+def has_slice(index: ast.expr) -> bool:
+    parts = index.elts if isinstance(index, ast.Tuple) else [index]
+    return any(
+        isinstance(p, ast.Slice) or isinstance(p, ast.Constant) and p.value in (..., None) for p in parts
+    )
+
+
+def held_by(node: ast.expr) -> set[str]:
+    """Names whose objects an expression passes on inside its value."""
+    if isinstance(node, ast.Name):
+        return {node.id} if is_local(node.id) else set()
+    if isinstance(node, ast.Tuple | ast.List):
+        return set().union(*map(held_by, node.elts), set())
+    if isinstance(node, ast.Dict):
+        return set().union(*map(held_by, node.values), set())
+    if isinstance(node, ast.Starred):
+        return held_by(node.value)
+    if isinstance(node, ast.Call):
+        f = node.func
+        name = f.id if isinstance(f, ast.Name) else f.attr if isinstance(f, ast.Attribute) else ""
+        if name in ("zip", "enumerate", "reversed", "list", "tuple"):
+            return set().union(*map(held_by, node.args), set())
+        if name in ("items", "values") and isinstance(f, ast.Attribute):
+            return held_by(f.value)
+    return set()
