@@ -8,7 +8,7 @@ from typing import Any
 
 from overt.runtime.parts import parts_of
 
-__all__ = ["Captures", "captured", "captured_leaves"]
+__all__ = ["Captures", "captured", "captured_leaves", "frozen"]
 
 
 def captured(fn: Callable) -> list[Any]:
@@ -87,11 +87,33 @@ def _replaced_function(fn: types.FunctionType, new: dict[int, Any], made: dict[i
     same = all(a is b for a, b in zip(before, after, strict=True))
     if same and all(a is b for a, b in zip(defaults or (), changed or (), strict=True)):
         return fn
-    cells = tuple(
+    cells = [
         cell if a is b else types.CellType(b)
         for cell, a, b in zip(fn.__closure__ or (), before, after, strict=True)
-    )
-    copy = types.FunctionType(fn.__code__, fn.__globals__, fn.__name__, changed, cells)
+    ]
+    made[id(fn)] = copy = _copied(fn, cells, changed)
+    return copy
+
+
+def _copied(fn: types.FunctionType, cells: list[Any], defaults: tuple | None) -> Any:
+    copy = types.FunctionType(fn.__code__, fn.__globals__, fn.__name__, defaults, tuple(cells))
     copy.__kwdefaults__ = fn.__kwdefaults__
-    made[id(fn)] = copy
+    copy.__qualname__ = fn.__qualname__
+    return copy
+
+
+def frozen(fn: Callable, made: dict[int, Any] | None = None) -> Callable:
+    """The function with what it has captured as it is now, whatever the variables become later."""
+    made = {} if made is None else made
+    if not isinstance(fn, types.FunctionType) or not fn.__closure__:
+        return fn
+    if id(fn) in made:
+        return made[id(fn)]
+    cells = [types.CellType() for _ in fn.__closure__]
+    made[id(fn)] = copy = _copied(fn, cells, fn.__defaults__)
+    for cell, old in zip(cells, fn.__closure__, strict=True):
+        try:
+            cell.cell_contents = frozen(old.cell_contents, made)
+        except ValueError:  # not set yet
+            continue
     return copy

@@ -9,9 +9,9 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
-from overt.runtime.closures import Captures, captured_leaves
+from overt.runtime.closures import Captures, captured_leaves, frozen
 from overt.runtime.derivatives import add, is_inexact, materialize, zeros_like_tree
-from overt.runtime.loop_items import Items
+from overt.runtime.loop_items import EnumeratedItems, Items, loop_zip
 from overt.runtime.loops import Loop
 from overt.runtime.record import Recorded, Tape, vjp_call
 from overt.runtime.saved import Saved
@@ -43,13 +43,13 @@ def recorded_cond(pred: Any, then: Callable, orelse: Callable, operands: Sequenc
     primals = tree_map(tape.primal, inputs)
     with tape.paused():
         out = cond(pred, side(then), side(orelse), primals)
+    again = side(frozen(then)), side(frozen(orelse))
 
     def pullback(out_bar: Any) -> Any:
-        def back(fn: Callable) -> Callable:
-            run = side(fn)
+        def back(run: Callable) -> Callable:
             return lambda given, inner, g: _cotangents(run, (given, inner), g)
 
-        return cond(pred, back(then), back(orelse), (*primals, out_bar))
+        return cond(pred, *map(back, again), (*primals, out_bar))
 
     return _noted(tape, inputs, out, pullback)
 
@@ -104,35 +104,38 @@ def recorded_loop(loop: Loop, carry: tuple, tape: Tape, run: Callable) -> tuple:
     captures = Captures([x for x in (*seen, *arrays) if tape.owns(x)])
     inputs = (carry, captures.values)
     start, inner = tree_map(tape.primal, inputs)
-    turned = _Iteration(loop, captures, [type(x) is Saved for x in carry])
+    is_saved = [type(x) is Saved for x in carry]
+    turned = _Iteration(loop.fn, loop.items, captures, is_saved)
+    again = _Iteration(frozen(loop.fn), loop.items, captures, is_saved)
 
-    def body(*state: Any) -> tuple:
-        *values, i, passed = state
+    def body(i: Any, *state: Any) -> tuple:
+        *values, passed = state
         plain = turned.plain(values)
         new, records = turned.run(i, plain, inner)
         pairs = zip(turned.saved(values), records, strict=True)
         longer = [saved.pushed(record) for saved, record in pairs]
-        return *turned.merged(new, longer), i + 1, passed.pushed(i, plain)
+        return *turned.merged(new, longer), passed.pushed(i, plain)
 
     def test(*state: Any) -> Any:
         assert loop.test is not None
-        return captures.replaced(loop.test, inner)(*state[:-2])
+        return captures.replaced(loop.test, inner)(*state[:-1])
 
-    items = turned.items(inner)
+    items = turned.items_with(inner)
     if items is None:
-        forward = Loop(body, test=test, until=loop.until)
+        forward = Loop(lambda *state: body(None, *state), test=test, until=loop.until)
     else:
-        forward = Loop(lambda item, *state: body(*state), items=items, until=loop.until)
+        # The position counts for all lanes alike, so it is no variable of the loop.
+        numbered = EnumeratedItems(items, 0)
+        forward = Loop(lambda item, *state: body(item[0], *state), None, numbered, loop.until)
     with tape.paused():
-        *out, _, passed = run(forward, (*start, 0, Saved()))
+        *out, passed = run(forward, (*start, Saved()))
 
     def pullback(out_bar: Any) -> list[Any]:
         from overt.runtime.control import for_loop
-        from overt.runtime.loop_items import loop_zip
 
         def back(item: Any, bars: Any, inner_bars: Any) -> tuple:
             (i, values), *record_bars = item
-            result, pull = vjp_call(lambda v, given: turned.run(i, v, given), values, inner)
+            result, pull = vjp_call(lambda v, given: again.run(i, v, given), values, inner)
             values_bar, more = pull(_only_floats((bars, record_bars), result))
             return _only_floats(values_bar, values), add(inner_bars, more)
 
@@ -148,8 +151,10 @@ def recorded_loop(loop: Loop, carry: tuple, tape: Tape, run: Callable) -> tuple:
 class _Iteration:
     """One iteration as a function of values and captures, which returns what it pushes."""
 
-    def __init__(self, loop: Loop, captures: Captures, is_saved: list[bool]):
-        self.loop, self.captures, self.is_saved = loop, captures, is_saved
+    def __init__(
+        self, fn: Callable, items: Items | None, captures: Captures, is_saved: list[bool]
+    ):
+        self.fn, self.items, self.captures, self.is_saved = fn, items, captures, is_saved
 
     def plain(self, carry: Sequence[Any]) -> tuple:
         """The carried values other than `Saved`."""
@@ -164,15 +169,14 @@ class _Iteration:
         values, kept = iter(plain), iter(saved)
         return tuple(next(kept) if is_saved else next(values) for is_saved in self.is_saved)
 
-    def items(self, given: Sequence[Any]) -> Items | None:
+    def items_with(self, given: Sequence[Any]) -> Items | None:
         """What the loop iterates over, with captured arrays replaced."""
-        items = self.loop.items
-        return None if items is None else items.replaced(self.captures.given(given))
+        return None if self.items is None else self.items.replaced(self.captures.given(given))
 
     def run(self, i: Any, plain: tuple, given: Sequence[Any]) -> tuple[tuple, list[Any]]:
         """The next values, and the record that each `Saved` gets."""
-        items = self.items(given)
-        same = Loop(self.captures.replaced(self.loop.fn, given), items=items)
+        items = self.items_with(given)
+        same = Loop(self.captures.replaced(self.fn, given), items=items)
         fresh = [Saved() for kept in self.is_saved if kept]
         out = same.body(None if items is None else items.item(i), self.merged(plain, fresh))
         if any(saved.length != 1 for saved in self.saved(out)):
