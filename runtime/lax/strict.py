@@ -95,6 +95,7 @@ _shift_right_logical = Primitive(
     elementwise=True,
     lower="shift_right_logical",
     vjp=(None, None),
+    arrays=("x", "n"),
     doc="Bits moved right, zeros moved in.",
 )
 
@@ -103,6 +104,7 @@ _shift_right_arithmetic = Primitive(
     elementwise=True,
     lower="shift_right_arithmetic",
     vjp=(None, None),
+    arrays=("x", "n"),
     doc="Bits moved right, copies of the sign moved in.",
 )
 

@@ -132,15 +132,21 @@ def recurrence(factors: Any, terms: Any, axis: int, reverse: bool) -> Any:
 
 
 @array_function(arrays=("x_dot", "x"))
-def pushed_through_products(x_dot: Any, x: Any, axis: int, reverse: bool) -> Any:
+def pushed_through_products(x_dot: Any, x: Any, axis: int | None, reverse: bool = False) -> Any:
     """Tangent of running products."""
+    if axis is None:
+        x_dot, x, axis = np.ravel(x_dot), np.ravel(x), 0
+    axis = normal_axis(axis, x.ndim)
     before = _shifted(running_product(x, axis=axis, reverse=reverse), -1 if reverse else 1, axis, 1)
     return recurrence(x, before * x_dot, axis, reverse)
 
 
 @array_function(arrays=("g", "x"))
-def pulled_through_products(g: Any, x: Any, axis: int, reverse: bool) -> Any:
+def pulled_through_products(g: Any, x: Any, axis: int | None, reverse: bool = False) -> Any:
     """Cotangent of running products: the transposed recurrence runs the other way."""
+    if axis is None:
+        return np.reshape(pulled_through_products(g, np.ravel(x), 0, reverse), x.shape)
+    axis = normal_axis(axis, x.ndim)
     before = _shifted(running_product(x, axis=axis, reverse=reverse), -1 if reverse else 1, axis, 1)
     factors = _shifted(x, 1 if reverse else -1, axis, 0)
     return before * recurrence(factors, g, axis, not reverse)
@@ -199,7 +205,10 @@ def cumsum(a: Any, axis: int | None = None, dtype: Any = None) -> Any:
     return _along(running_sum, a, axis, dtype)
 
 
-@array_function()
+@array_function(
+    vjp=(lambda g, out, a, *, axis, dtype: pulled_through_products(g, a, axis),),
+    jvp=lambda dots, out, a, *, axis, dtype: pushed_through_products(dots[0], a, axis),
+)
 def cumprod(a: Any, axis: int | None = None, dtype: Any = None) -> Any:
     """Product of all elements up to each one; its derivatives are exact at zeros too.
 

@@ -246,6 +246,7 @@ nextafter = Primitive(
     float_only=True,
     lower="chlo.next_after",
     vjp=(None, None),
+    arrays=("x", "y"),
     doc="""The floating-point number next to `x` in the direction of `y`.
 
     >>> bool(np.nextafter(1.0, 2.0) > 1.0)

@@ -18,6 +18,13 @@ def floating(x: Any) -> Any:
     return np.astype(x, dtypes.to_inexact(x.dtype))
 
 
+def no_derivative(function: str, argument: str) -> Any:
+    """Refuse a derivative: the rule of a function that has none for one argument."""
+    raise NotImplementedError(
+        f"{function} has no derivative with respect to {argument}; hold it with stop_gradient"
+    )
+
+
 def special(name: str, operation: Any, vjp: Any, doc: str) -> Primitive:
     """An elementwise function of floats; `operation` names it in StableHLO or CHLO."""
     return Primitive(name, elementwise=True, float_only=True, lower=operation, vjp=vjp, doc=doc)

@@ -8,7 +8,7 @@ from typing import Any
 
 import overt.runtime.numpy as np
 from overt.runtime.primitive import composite
-from overt.runtime.scipy.error_functions import floating, special
+from overt.runtime.scipy.error_functions import floating, no_derivative, special
 
 __all__ = [
     "bernoulli", "beta", "betaln", "comb", "digamma", "factorial", "gamma", "gammaln", "gammasgn",
@@ -35,7 +35,10 @@ digamma = special(
 )  # fmt: skip
 polygamma = special(
     "polygamma", "chlo.polygamma",
-    (None, lambda g, out, n, x: g * polygamma(n + 1, x)),
+    (
+        lambda g, out, n, x: no_derivative("polygamma", "n"),
+        lambda g, out, n, x: g * polygamma(n + 1, x),
+    ),
     """Derivative of `digamma` of order `n`.
 
     >>> print(np.round(polygamma(1, 1.0), 5))
@@ -44,8 +47,11 @@ polygamma = special(
 )  # fmt: skip
 zeta = special(
     "zeta", "chlo.zeta",
-    (None, lambda g, out, x, q: -g * x * zeta(x + 1, q)),
-    """Hurwitz zeta function; its derivative with respect to `x` is not implemented (zero).
+    (
+        lambda g, out, x, q: no_derivative("zeta", "x"),
+        lambda g, out, x, q: -g * x * zeta(x + 1, q),
+    ),
+    """Hurwitz zeta function; it has no derivative with respect to `x` here.
 
     >>> print(np.round(zeta(2.0, 1.0), 5))
     1.64493

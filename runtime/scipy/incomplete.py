@@ -11,18 +11,12 @@ from typing import Any
 import overt.runtime.numpy as np
 from overt.runtime.control import while_loop
 from overt.runtime.primitive import composite
-from overt.runtime.scipy.error_functions import floating
+from overt.runtime.scipy.error_functions import floating, no_derivative
 from overt.runtime.scipy.gamma_functions import gammaln
 
 __all__ = ["betainc", "gammainc", "gammaincc"]
 
 ITERATIONS = 2000
-
-
-def no_derivative(function: str, argument: str) -> Any:
-    raise NotImplementedError(
-        f"{function} has no derivative with respect to {argument}; hold it with stop_gradient"
-    )
 
 
 def gamma_density(a: Any, x: Any) -> Any:
