@@ -94,7 +94,8 @@ def _choose_leaf(mask: Any, a: Any, b: Any, spec: Spec) -> Any:
         set_side = parts_of(b if type(a) is UndefinedValue else a)
         assert set_side is not None
         columns = [
-            [x] * len(set_side.values) if type(x) is UndefinedValue else set_side.values for x in (a, b)
+            [x] * len(set_side.values) if type(x) is UndefinedValue else set_side.values
+            for x in (a, b)
         ]
         values = [
             _choose_leaf(mask, x, y, child)

@@ -151,9 +151,7 @@ def recorded_loop(loop: Loop, carry: tuple, tape: Tape, run: Callable) -> tuple:
 class _Iteration:
     """One iteration as a function of values and captures, which returns what it pushes."""
 
-    def __init__(
-        self, fn: Callable, items: Items | None, captures: Captures, is_saved: list[bool]
-    ):
+    def __init__(self, fn: Callable, items: Items | None, captures: Captures, is_saved: list[bool]):
         self.fn, self.items, self.captures, self.is_saved = fn, items, captures, is_saved
 
     def plain(self, carry: Sequence[Any]) -> tuple:

@@ -598,9 +598,7 @@ def test_derivatives_of_staged_loops():
     check_derivatives(rows, numpy.arange(6.0).reshape(3, 2) / 5, 0.4)
 
     def newton(a):
-        return while_loop(
-            lambda x: np.abs(x * x - a) > 1e-12, lambda x: 0.5 * (x + a / x), a * 1.0
-        )
+        return while_loop(lambda x: np.abs(x * x - a) > 1e-12, lambda x: 0.5 * (x + a / x), a * 1.0)
 
     check_derivatives(newton, 2.0)
 
