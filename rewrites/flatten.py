@@ -73,19 +73,36 @@ class Flatten:
             self.assign(s)
         elif isinstance(s, If):
             test = self.test(s.test)
-            then, orelse = self.block(s.then), self.block(s.orelse)
-            self.emit(replace(s, test=test, then=then, orelse=orelse))
-        elif isinstance(s, For):
-            items = s.items
-            if self.active(items):
-                items = self.iterable(s.target, items)
-            self.emit(replace(s, items=items, body=self.block(s.body)))
-        elif isinstance(s, While):
-            self.emit(replace(s, body=self.block(s.body)))
+            then, first = self.side(s.then, [m.then for m in s.merges])
+            orelse, second = self.side(s.orelse, [m.orelse for m in s.merges])
+            merges = tuple(
+                Merge(m.name, a, b) for m, a, b in zip(s.merges, first, second, strict=True)
+            )
+            self.emit(replace(s, test=test, then=then, orelse=orelse, merges=merges))
+        elif isinstance(s, For | While):
+            inits = [self.atom(c.init) for c in s.carries]
+            head = {}
+            if isinstance(s, For) and self.active(s.items):
+                head["items"] = self.iterable(s.target, s.items)
+            body, ends = self.side(s.body, [c.next for c in s.carries])
+            carries = tuple(
+                replace(c, init=a, next=b) for c, a, b in zip(s.carries, inits, ends, strict=True)
+            )
+            self.emit(replace(s, body=body, carries=carries, **head))  # type: ignore[arg-type]
         elif isinstance(s, With):
             self.emit(replace(s, body=self.block(s.body)))
         else:
             self.emit(s)
+
+    def side(self, block: Block, ends: list[ast.expr]) -> tuple[Block, list[ast.expr]]:
+        """A nested block, and the values that leave it as names."""
+        outer, self.out = self.out, []
+        for s in block:
+            self.statement(s)
+        self.origin = core.NOWHERE
+        values = [self.atom(e) for e in ends]
+        done, self.out = tuple(self.out), outer
+        return done, values
 
     def test(self, test: ast.expr) -> ast.expr:
         """The test of a branch, by name: the reverse sweep asks it again."""

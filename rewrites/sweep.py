@@ -97,6 +97,8 @@ class Sweep:
             for k, v in zip(node.keys, node.values, strict=True):
                 if k is not None:
                     self.give(v, item(g, k), array=False)
+        elif self.activity.expr(node):
+            raise AssertionError(f"an active expression was not flattened: {ast.dump(node)[:200]}")
 
     def is_arrayish(self, name: str) -> bool:
         return True

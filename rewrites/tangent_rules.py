@@ -8,6 +8,7 @@
 from __future__ import annotations
 
 import ast
+import inspect
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
@@ -200,7 +201,8 @@ class TangentRules:
         active = [i for i, x in enumerate(application.operands) if walk.dot(x) is not None]
         if not active:
             return None
-        if rule.jvp is not None:
+        spread = rule.jvp is not None and takes_any_number(rule.jvp)
+        if rule.jvp is not None and not spread:
             found = self.same_call(application, value, active)
             expr = found if found is not None else self.by_jvp(target, application, active)
             if "dtype" in application.static and not is_none(application.static["dtype"]) or (
@@ -208,7 +210,10 @@ class TangentRules:
             ):
                 return Tangent(runtime("tangent_for", expr, core.name(target)))
             return Tangent(expr)
-        if rule.elementwise and rule.vjp is not None and not (rule.linear and len(rule.arrays) == 1):
+        if (rule.elementwise or spread) and rule.vjp is not None and not (rule.linear and len(rule.arrays) == 1):
+            if not all(isinstance(application.operands[i], ast.Name) for i in active):
+                assert isinstance(value, ast.Call)
+                return self.unknown(value)
             return self.elementwise(target, application, active)
         if rule.linear:
             return Tangent(self.on_tangents(application, value))
@@ -320,6 +325,11 @@ def position(node: ast.AST, dots: str) -> int | None:
     if isinstance(node, ast.Subscript) and isinstance(node.value, ast.Name) and node.value.id == dots:
         return node.slice.value if isinstance(node.slice, ast.Constant) else None
     return None
+
+
+def takes_any_number(jvp: Any) -> bool:
+    """Whether a jvp is a named function of `*operands`, whose text does not say what it does with each."""
+    return jvp.__name__ != "<lambda>" and bool(jvp.__code__.co_flags & inspect.CO_VARARGS)
 
 
 def is_none(node: ast.expr) -> bool:
