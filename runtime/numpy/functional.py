@@ -143,7 +143,7 @@ def _sizes(cores: Sequence, arrays: list, signature: Any) -> dict[str, int]:
 
 
 def _checked(
-    call: Callable, outs: Sequence, sizes: dict[str, int], signature: str, *xs: Any
+    call: Callable, outs: Sequence, sizes: dict[str, int], signature: Any, *xs: Any
 ) -> Any:
     """Results must have the shapes that the signature says."""
     result = call(*xs)

@@ -67,8 +67,8 @@ def _between(start: Any, stop: Any, num: int, endpoint: bool, dtype: Any, axis: 
     inner = wanted if dtypes.is_inexact(wanted) else dtypes.float_type()
     start, stop = np.broadcast_arrays(np.astype(start, inner), np.astype(stop, inner))
     parts = max(num - 1 if endpoint else num, 1)
-    fractions = numpy.arange(num).reshape(num, *(1,) * start.ndim) / parts
-    fractions = constant(fractions, dtypes.real_type(inner))
+    steps = numpy.arange(num).reshape(num, *(1,) * start.ndim) / parts
+    fractions = constant(steps, dtypes.real_type(inner))
     numbers = start * (1 - fractions) + stop * fractions
     return np.moveaxis(numbers, 0, axis) if axis else numbers
 

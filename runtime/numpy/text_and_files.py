@@ -60,7 +60,7 @@ def save(file: Any, arr: Any, allow_pickle: bool = True) -> None:
 def savez(file: Any, *args: Any, **kwds: Any) -> None:
     """Write several arrays to one file in NumPy's format `.npz`."""
     arrays = {name: numpy.asarray(x) for name, x in kwds.items()}
-    numpy.savez(file, *map(numpy.asarray, args), **arrays)
+    numpy.savez(file, *map(numpy.asarray, args), **arrays)  # type: ignore[arg-type]
 
 
 def load(file: Any, *args: Any, **kwargs: Any) -> Any:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib
 import operator
 from typing import Any
 
@@ -66,4 +67,5 @@ def kaiser(M: int, beta: Any) -> Any:
         return np.ones(1)
     place = np.linspace(-1.0, 1.0, n)
     inside = np.sqrt(np.maximum(0, 1 - place**2))
-    return np.i0(beta * inside) / np.i0(np.asarray(beta))
+    i0 = importlib.import_module("overt.runtime.scipy.bessel").i0
+    return i0(beta * inside) / i0(beta)
