@@ -19,7 +19,25 @@ from overt.runtime.parts import is_array, parts_of
 from overt.runtime.primitive import Rule
 from overt.runtime.undefined import UndefinedValue
 
-__all__ = ["call_with_tangents", "field_dot", "filled", "is_moving", "tangent_for", "updated", "zero_dot"]
+__all__ = [
+    "Escape", "call_with_tangents", "field_dot", "filled", "is_moving", "tangent_for", "updated", "zero_dot",
+]  # fmt: skip
+
+OPERATORS = frozenset(
+    f"__{n}__"
+    for n in "add radd sub rsub mul rmul truediv rtruediv pow rpow matmul rmatmul neg abs getitem iter".split()
+)
+LIBRARIES = ("builtins", "overt", "numpy", "jaxlib", "collections", "functools", "types")
+
+
+class Escape(NotImplementedError):
+    """A value with a tangent went where generated code cannot follow it: into an object of some class."""
+
+    def __init__(self, x: Any) -> None:
+        super().__init__(
+            f"a value that is being differentiated is kept in an object of class {type(x).__name__}, whose "
+            "parts are not known; make the class a dataclass, or register it with overt.tree_util"
+        )
 
 
 def zero_dot(x: Any) -> Any:
@@ -138,7 +156,54 @@ def call_with_tangents(
         out = fn(*given, **named)
         if hasattr(out, "__next__"):
             out = list(out)
+    for x in args:
+        settle(level, x)
     return parted(level, out)
+
+
+def settle(level: int, x: Any, seen: tuple[int, ...] = ()) -> None:
+    """Leave plain values in the fields of an object that a call has set."""
+    fields = getattr(x, "__dict__", None)
+    if not isinstance(fields, dict) or not is_object(x) or id(x) in seen:
+        return
+    for key, value in fields.items():
+        if holds(level, value) or is_array(value):
+            fields[key] = parted(level, value)[0]
+        else:
+            settle(level, value, (*seen, id(x)))
+
+
+def is_object(x: Any) -> bool:
+    """Whether a value is an object of a class that is not a library's."""
+    module = (getattr(type(x), "__module__", None) or "builtins").partition(".")[0]
+    return module not in LIBRARIES and not isinstance(x, type)
+
+
+def has_operators(x: Any) -> bool:
+    """Whether an object's class says what `+`, `[...]` and the like do with it."""
+    return is_object(x) and any(
+        OPERATORS & vars(c).keys()
+        for c in type(x).__mro__
+        if (c.__module__ or "").partition(".")[0] not in LIBRARIES
+    )
+
+
+def hides(level: int, x: Any, seen: tuple[int, ...] = ()) -> bool:
+    """Whether an object or a closure that is no container holds a value of this level."""
+    if id(x) in seen or is_array(x) or len(seen) > 8:
+        return False
+    inner: list[Any] = []
+    if isinstance(x, types.FunctionType):
+        for cell in x.__closure__ or ():
+            try:
+                inner.append(cell.cell_contents)
+            except ValueError:
+                continue
+    elif is_object(x):
+        inner = list(getattr(x, "__dict__", {}).values())
+        names = [n for c in type(x).__mro__ for n in getattr(c, "__slots__", ())]
+        inner += [getattr(x, n) for n in names if hasattr(x, n)]
+    return any(holds(level, part) or hides(level, part, (*seen, id(x))) for part in inner)
 
 
 def carried(level: int, x: Any, dot: Any) -> Any:
@@ -169,7 +234,9 @@ def parted(level: int, out: Any) -> tuple[Any, Any]:
     parts = parts_of(out)
     if parts is None:
         if type(out) not in (list, tuple, dict):
-            return out, zero_dot(out)
+            if hides(level, out):
+                raise Escape(out)
+            return out, None
         values, rebuild = children_of(out)  # type: ignore[misc]
     else:
         values, rebuild = parts.values, parts.rebuild
@@ -178,6 +245,8 @@ def parted(level: int, out: Any) -> tuple[Any, Any]:
     out_dot = tuple(dots) if type(out) is functools.partial else rebuild(dots)
     if not any(holds(level, part) for part in values):
         return out, out_dot
+    if has_operators(out):
+        raise Escape(out)
     return rebuild([primal for primal, _ in pairs]), out_dot
 
 
@@ -187,6 +256,8 @@ def holds(level: int, x: Any) -> bool:
         return x.level == level
     if is_array(x):
         return False
+    if isinstance(x, types.MethodType):
+        return holds(level, x.__self__)
     parts = children_of(x)
     return parts is not None and any(holds(level, part) for part in parts[0])
 

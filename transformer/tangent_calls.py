@@ -17,12 +17,26 @@ from typing import Any
 from overt.rewrites.refusal import Refusal
 from overt.runtime.plain_builtins import PLAIN, map_of, reduce_rest
 from overt.runtime.primitive import rule_of
-from overt.runtime.tangents import call_with_tangents, filled, is_moving, zero_dot
+from overt.runtime.tangents import Escape, call_with_tangents, filled, has_operators, is_moving, zero_dot
 from overt.transformer import calls, transformed
-from overt.transformer.calls import FunctionPull, Pullback, arranged, call_method, vjp_of
+from overt.transformer.calls import FunctionPull, Pullback, apply_to, arranged, call_method, vjp_of
+from overt.transformer.pullbacks import VjpFunction
+from overt.transformer.pullbacks import VjpFunction
 from overt.transformer.transformed import Transformed
 
 Pair = tuple[Any, Any]
+
+# Refusals that running on values does not help with, and one that it helps with in the outermost call alone.
+FINAL = ("outside the function", "container of another function", "takes a value out")
+STORED = "stored in an object"
+
+
+def jvp_at_top(f: Any, args: tuple, dots: tuple) -> Pair:
+    """`jvp_of` for a call that no other derivative is around."""
+    try:
+        return jvp_of(f, args, dots)
+    except Escape:
+        return on_values(f, args, dots, {}, {})
 
 
 def jvp_of(
@@ -69,6 +83,8 @@ def found_jvp(
     if isinstance(f, Pullback):
         saved_dot = f_dot.saved if f_dot is not None else None
         return of_backward(f.bwd, (f.saved, *args), (saved_dot, *dots), keywords, keyword_dots)
+    if isinstance(f, VjpFunction):
+        return call_with_tangents(apply_to, (f, *args), (f_dot, *dots))
     if f is vjp_of:
         return of_vjp(args, dots, keywords, keyword_dots)
     if isinstance(f, Transformed):
@@ -82,6 +98,9 @@ def found_jvp(
     call = transformed.call_method(f)
     if call is not None:
         return jvp_of(call, (f, *args), (f_dot, *dots), keywords, keyword_dots)
+    if isinstance(f, VjpFunction):
+        every = ((f, *args), (f_dot, *dots))
+        return call_with_tangents(calls.apply_to, *every, keywords, keyword_dots)
     return on_values(f, args, dots, keywords, keyword_dots)
 
 
@@ -105,8 +124,10 @@ def of_function(f: Any, args: tuple, dots: tuple, keywords: dict[str, Any], keyw
     try:
         return by_source(f, "", lambda: transformed.source_of(f), args, dots, keywords, keyword_dots)
     except Refusal as refusal:
-        if getattr(refusal, "while_running", False):
+        if getattr(refusal, "while_running", False) or any(word in refusal.reason for word in FINAL):
             raise
+        if STORED in refusal.reason:
+            raise Escape(f) from refusal
         return on_values(f, args, dots, keywords, keyword_dots)
 
 
@@ -122,7 +143,7 @@ def by_source(
     """The jvp of a source made of `f`, which has the parameters of `f`."""
     from overt.rewrites.forward import jvp, tangent_names
 
-    signature = inspect.signature(f)
+    signature = inspect.signature(f, follow_wrapped=False)
     try:
         bound = signature.bind(*args, **keywords).arguments
     except TypeError:
@@ -137,6 +158,8 @@ def by_source(
     if not active:
         out = in_form(f, args, keywords)(*args, **keywords)
         return out, zero_dot(out)
+    if any(has_operators(bound[n]) for n in active):
+        return on_values(f, args, dots, keywords, keyword_dots)
     lift = transformed.needs_lifting(args, dots, keywords, keyword_dots)
     step = f"{chain}|jvp({','.join(active)}){'|lift' if lift else ''}"
 
@@ -178,7 +201,7 @@ def by_pair(
     f: Any, args: tuple, dots: tuple, keywords: dict[str, Any], keyword_dots: dict[str, Any]
 ) -> Pair | None:
     """By the jvp of the forward function of the pair."""
-    bound = inspect.signature(f).bind(*args, **keywords)
+    bound = inspect.signature(f, follow_wrapped=False).bind(*args, **keywords)
     active = tuple(n for n, x in bound.arguments.items() if calls.has_derivative(x))
     lift = transformed.needs_lifting(args, dots, keywords, keyword_dots)
     pair = calls.pair_of(f, active, lift)
