@@ -17,7 +17,7 @@ from overt.runtime.primitive import GRAPH
 
 __all__ = [
     "arange", "c_", "geomspace", "linspace", "logspace", "meshgrid", "mgrid",
-    "ogrid", "r_", "s_",
+    "ogrid", "r_", "s_", "trim_zeros",
 ]  # fmt: skip
 
 s_ = numpy.s_
@@ -166,6 +166,23 @@ def meshgrid(*xi: Any, copy: bool = True, sparse: bool = False, indexing: str = 
         line = np.reshape(x, tuple(x.shape[0] if i == at else 1 for i in range(n)))
         result.append(line if sparse else np.broadcast_to(line, tuple(shape)))
     return result
+
+
+def trim_zeros(filt: Any, trim: str = "fb") -> Any:
+    """A one-dimensional array without the zeros at its front and back.
+
+    Its length depends on the values, so they must be known.
+
+    >>> print(np.trim_zeros(np.array([0, 1, 0, 2, 0])))
+    [1 0 2]
+    """
+    filt = np.asarray(filt)
+    (places,) = numpy.nonzero(numpy.asarray(filt))
+    if not len(places):
+        return filt[:0]
+    first = int(places[0]) if "f" in trim.lower() else 0
+    last = int(places[-1]) + 1 if "b" in trim.lower() else filt.shape[0]
+    return filt[first:last]
 
 
 class _Grid:
