@@ -23,7 +23,7 @@ def captured(fn: Callable) -> list[Any]:
 
 
 def captured_leaves(fn: Callable, wanted: Callable[[Any], bool]) -> list[Any]:
-    """The wanted values among what a function, and the functions it has captured, use; each once."""
+    """The wanted values among those captured by a function and by functions it uses; each once."""
     found: list[Any] = []
     _visit(fn, wanted, found, set())
     return found

@@ -93,10 +93,8 @@ def _choose_leaf(mask: Any, a: Any, b: Any, spec: Spec) -> Any:
     if isinstance(spec, Node):  # one side is not set
         set_side = parts_of(b if type(a) is UndefinedValue else a)
         assert set_side is not None
-        columns = [
-            [x] * len(set_side.values) if type(x) is UndefinedValue else set_side.values
-            for x in (a, b)
-        ]
+        count = len(set_side.values)
+        columns = [[x] * count if type(x) is UndefinedValue else set_side.values for x in (a, b)]
         values = [
             _choose_leaf(mask, x, y, child)
             for x, y, child in zip(*columns, spec.children, strict=True)

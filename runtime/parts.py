@@ -68,7 +68,7 @@ def parts_of(x: Any) -> Parts | None:
 
 
 def _dataclass_of(kind: type, names: list[str], values: list[Any]) -> Any:
-    made = object.__new__(kind)
+    made: Any = object.__new__(kind)
     for name, value in zip(names, values, strict=True):
         object.__setattr__(made, name, value)
     return made

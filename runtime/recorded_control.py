@@ -49,7 +49,7 @@ def recorded_cond(pred: Any, then: Callable, orelse: Callable, operands: Sequenc
         def back(run: Callable) -> Callable:
             return lambda given, inner, g: _cotangents(run, (given, inner), g)
 
-        return cond(pred, *map(back, again), (*primals, out_bar))
+        return cond(pred, back(again[0]), back(again[1]), (*primals, out_bar))
 
     return _noted(tape, inputs, out, pullback)
 

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from contextvars import ContextVar
 from typing import Any
 
-from overt.runtime.carried import Spec, Unlike, join, spec_of
+from overt.runtime.carried import Unlike, join, spec_of
 from overt.runtime.closures import captured
 from overt.runtime.errors import StagingError
 from overt.runtime.lanes import has_lanes
@@ -16,11 +16,10 @@ from overt.runtime.loops import Loop, largest, masked_step
 from overt.runtime.masks import active_lanes, any_lane
 from overt.runtime.predicates import both, negated, predicate
 from overt.runtime.primitive import GRAPH
-from overt.runtime.records import write_record
 from overt.runtime.regions import while_
 from overt.runtime.saved import Buffers, Saved
+from overt.runtime.slots import RecordBuffers, SavedSlot, Slot, slot_of
 from overt.runtime.staging import Graph, capacity, run_in, set_outputs
-from overt.runtime.undefined import Undefined
 
 __all__ = ["roll"]
 
@@ -29,69 +28,6 @@ _MOST_PASSES = 12
 
 class NeedsMask(Exception):
     """The loop's condition differs between lanes."""
-
-
-class Slot:
-    """A carried variable: what it consists of, which may still grow."""
-
-    def __init__(self, spec: Spec):
-        self.spec = spec
-
-    def compose(self, arrays: Iterator[Any]) -> Any:
-        return self.spec.compose(arrays)
-
-    def joined(self, new: Any) -> Slot:
-        return Slot(join(self.spec, spec_of(new, numbers=True)))
-
-    def decompose(self, new: Any) -> list[Any]:
-        return self.spec.decompose(new)
-
-    def same(self, other: Slot) -> bool:
-        return self.spec == other.spec
-
-
-class SavedSlot(Slot):
-    """A carried `Saved` that each iteration adds one record to.
-
-    The loop carries where each lane's records begin and how many they are; the records' own buffers
-    are added once it is known what a record consists of.
-    """
-
-    def __init__(self, spec: Spec, lanes: bool):
-        super().__init__(spec)
-        self.lanes = lanes
-        self.record: Any = None
-        self.pushed = False
-
-    def compose(self, arrays: Iterator[Any]) -> Any:
-        first, count = self.spec.compose(arrays)
-        return Saved(first=first, count=count if self.lanes else None)
-
-    def joined(self, new: Any) -> Slot:
-        slot = SavedSlot(self.spec, self.lanes)
-        if type(new) is not Saved or isinstance(new.store, Buffers) or new.length > 1:
-            raise StagingError("a loop must add one record an iteration to its Saved")
-        slot.pushed = new.length == 1
-        slot.record = new.store[0] if slot.pushed else None
-        slot.spec = join(self.spec, spec_of(_lane_counts(new), numbers=True))
-        return slot
-
-    def decompose(self, new: Any) -> list[Any]:
-        return self.spec.decompose(_lane_counts(new))
-
-
-def _lane_counts(saved: Saved) -> tuple[Any, Any]:
-    return saved.first, 0 if saved.count is None else saved.count
-
-
-def _slot(x: Any, masked: bool) -> Slot:
-    if type(x) is not Saved:
-        return Slot(spec_of(x, numbers=True))
-    if isinstance(x.store, Buffers):
-        return Slot(spec_of(x))
-    if x.length:
-        raise StagingError("a staged loop adds to a Saved that already holds records")
-    return SavedSlot(spec_of((0, 0)), masked or x.count is not None)
 
 
 def roll(loop: Loop, carry: tuple) -> tuple:
@@ -203,7 +139,7 @@ class _Rolled:
         rooms = []
         for k, slot in saved:
             room, checked = self._room(k)
-            buffers = _RecordBuffers(slot.record, room)
+            buffers = RecordBuffers(slot.record, room)
             written = run_in(region, buffers.write, region)
             arrays += buffers.empty
             outputs += written
@@ -218,8 +154,8 @@ class _Rolled:
             finals[k] = self._finished(k, finals[0], finals[k], buffers, results)
             if checked:
                 self.graph.add_capacity(self._site(k), finals[0], room)
-        for k, slot in enumerate(slots):
-            if isinstance(slot, SavedSlot) and not slot.pushed:
+        for k, unused in enumerate(slots):
+            if isinstance(unused, SavedSlot) and not unused.pushed:
                 finals[k] = self.inits[k]
         return tuple(finals[2:])
 
@@ -229,15 +165,15 @@ class _Rolled:
         first = [
             Slot(spec_of(self.inits[0], numbers=True)),
             Slot(spec_of(self.inits[1], numbers=self.masked)),
-            *(_slot(x, self.masked) for x in self.inits[2:]),
+            *(slot_of(x, self.masked) for x in self.inits[2:]),
         ]
         learned = recall(key)
-        slots = learned if learned and _contain(learned, first) else first
+        slots: list[Slot] = learned if learned and _contain(learned, first) else first
         for _ in range(_MOST_PASSES):
             region = Graph([a for s in slots for a in s.spec.avals()], self.graph)
             values = self._compose(slots, region)
             out = run_in(region, self.step, *values)
-            new = []
+            new: list[Slot] = []
             for k, (slot, x) in enumerate(zip(slots, out, strict=True)):
                 try:
                     new.append(slot.joined(x))
@@ -273,29 +209,6 @@ class _Rolled:
             steps = self.trips
         store = Buffers(buffers.compose(results), buffers.template, steps)
         return Saved(store, 0, False, counts.first, counts.count)
-
-
-class _RecordBuffers:
-    """The buffers of one `Saved`: a place for each array of a record, an iteration."""
-
-    def __init__(self, record: Any, room: int):
-        self.template = spec_of(record, leaves=True)
-        self.leaves = self.template.decompose(record)
-        self.specs = [spec_of(x, numbers=True).spread(room) for x in self.leaves]
-        self.empty = [a for spec in self.specs for a in spec.decompose(Undefined)]
-
-    def write(self, region: Graph) -> list[Any]:
-        """Inside the body: the buffers with this iteration's record."""
-        i = region.inputs[0]
-        outputs: list[Any] = []
-        for spec, x in zip(self.specs, self.leaves, strict=True):
-            buffer = spec.compose(iter([region.add_input(aval) for aval in spec.avals()]))
-            outputs += spec.decompose(write_record(buffer, x, i, axis=0))
-        return outputs
-
-    def compose(self, results: Iterator[Any]) -> list[Any]:
-        """After the loop: the filled buffers."""
-        return [spec.compose(results) for spec in self.specs]
 
 
 # ---- what was learned about loops while staging one program ----

@@ -60,7 +60,9 @@ class Saved:
         first: Any = 0,
         count: Any = None,
     ):
-        self.store = [] if store is None else store  # a list, perhaps shared with other versions
+        self.store: Any = (
+            [] if store is None else store
+        )  # a list, perhaps shared with other versions
         self.length = length
         self.flip = flip  # read in the opposite order
         # Where lanes differ: of the entries, a lane has `count` from `first` on; None: all of them.
@@ -124,7 +126,7 @@ class Saved:
     def map(self, f: Callable[..., Any], *others: Saved) -> Saved:
         """The same loop with other records: `f` of each array or, in Python, of each record."""
         if isinstance(self.store, Buffers):
-            columns = [other.store.arrays for other in others]
+            columns: list[Any] = [other.store.arrays for other in others]
             arrays = [f(*xs) for xs in zip(self.store.arrays, *columns, strict=True)]
             store: Any = Buffers(arrays, self.store.template, self.store.steps)
         else:

@@ -196,17 +196,18 @@ def _declared_fields(cls: Any) -> tuple[list[str], list[str]]:
 def _check_fields(
     cls: Any, data: tuple[str, ...], meta: tuple[str, ...], dropped: tuple[str, ...]
 ) -> None:
+    name = cls.__name__
     if both := set(data) & set(meta):
-        raise ValueError(f"fields of {cls.__name__} given both as data and as meta: {sorted(both)}")
+        raise ValueError(f"fields of {name} given both as data and as meta: {sorted(both)}")
     if not dataclasses.is_dataclass(cls):
         return
     expected = {field.name for field in dataclasses.fields(cls) if field.init}
     given = set(data) | set(meta)
     if given - expected:
-        raise ValueError(f"unexpected fields for {cls.__name__}: {sorted(given - expected)}")
+        raise ValueError(f"unexpected fields for {name}: {sorted(given - expected)}")
     if expected - given - set(dropped):
         missing = sorted(expected - given - set(dropped))
-        raise ValueError(f"missing fields for {cls.__name__}: {missing} (add them to drop_fields?)")
+        raise ValueError(f"missing fields for {name}: {missing} (add them to drop_fields?)")
 
 
 def register_static(cls: type[T]) -> type[T]:

@@ -52,11 +52,11 @@ def _refuse_attribute(self: UndefinedValue, attribute: str) -> Any:
 
 
 _USES = """
-abs add and bool complex contains delitem divmod enter exit eq float floordiv format ge getitem
-gt iadd iand ifloordiv ilshift imatmul imod imul index int invert ior ipow irshift isub iter itruediv
+abs add and bool complex contains delitem divmod enter exit eq float floordiv format ge getitem gt
+iadd iand ifloordiv ilshift imatmul imod imul index int invert ior ipow irshift isub iter itruediv
 ixor le len lshift lt matmul mod mul ne neg next or pos pow radd rand rdivmod reversed rfloordiv
-rlshift rmatmul rmod rmul ror round rpow rrshift rshift rsub rtruediv rxor setattr setitem sub truediv
-xor str array array_ufunc
+rlshift rmatmul rmod rmul ror round rpow rrshift rshift rsub rtruediv rxor setattr setitem sub
+truediv xor str array array_ufunc
 """
 for _use in _USES.split():
     setattr(UndefinedValue, f"__{_use}__", _refuse)

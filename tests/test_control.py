@@ -158,7 +158,7 @@ def test_undefined_on_one_side():
     with pytest.raises(UnboundLocalError, match="'y'"):
         Undefined("y") + 1
     with pytest.raises(UnboundLocalError, match="'y'"):
-        Undefined("y").shape
+        _ = Undefined("y").shape
     with pytest.raises(UnboundLocalError, match="'y'"):
         np.sin(Undefined("y"))
 
