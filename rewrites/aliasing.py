@@ -14,6 +14,7 @@ from dataclasses import replace
 
 from overt.rewrites import core
 from overt.rewrites.core import Assign, Block, For, Function, If, Stmt, While, With, is_local, reads
+from overt.rewrites.liveness import prune
 from overt.rewrites.refusal import Refusal
 
 VIEWS = frozenset("T real imag flat mT".split())
@@ -26,9 +27,24 @@ STORES = frozenset(("@set_item", "@appended", "@changed", "@popped"))
 
 def check_aliases(function: Function) -> Function:
     """The function, with what can only be known at run time marked for a check; or a refusal."""
-    work = Aliases(function)
-    body = work.block(function.body, work.live(function.result))
-    return replace(function, body=body)
+    needed = prune(function)  # what is never read again does not matter
+    work = Aliases(needed)
+    work.block(needed.body, work.live(needed.result))
+    return replace(function, body=with_checks(function.body, work.checks)) if work.checks else function
+
+
+def with_checks(block: Block, checks: dict[str, core.Do]) -> Block:
+    """The block with a check before each store that needs one."""
+    done: list[Stmt] = []
+    for s in block:
+        if isinstance(s, Assign) and isinstance(s.target, str) and s.target in checks:
+            done.append(checks[s.target])
+        elif isinstance(s, If):
+            s = replace(s, then=with_checks(s.then, checks), orelse=with_checks(s.orelse, checks))
+        elif isinstance(s, For | While | With):
+            s = replace(s, body=with_checks(s.body, checks))
+        done.append(s)
+    return tuple(done)
 
 
 class Aliases:
@@ -38,6 +54,7 @@ class Aliases:
         self.leader: dict[str, str] = {}
         self.elements: dict[str, set[str]] = {}  # root -> names read from it with plain indices
         self.root: dict[str, str] = {}
+        self.checks: dict[str, core.Do] = {}  # by the name that a store sets
         self.collect(function.body)
 
     def find(self, n: str) -> str:
@@ -145,10 +162,8 @@ class Aliases:
     def block(self, block: Block, alive: set[str], loops: tuple[For, ...] = ()) -> Block:
         done: list[Stmt] = []
         for s in reversed(block):
-            self.extra: list[Stmt] = []
             new, alive = self.statement(s, alive, loops)
-            extra = self.extra if isinstance(s, Assign) else []
-            done[:0] = [*extra, new]
+            done.insert(0, new)
         self.before = alive
         return tuple(done)
 
@@ -231,7 +246,7 @@ class Aliases:
         if kept and isinstance(call.func, ast.Name) and call.func.id == "@set_item":
             names: list[ast.expr] = [core.name(n) for n in sorted(kept)]
             checked = ast.Expr(ast.Call(core.name("@no_views"), names, []))
-            self.extra.append(core.Do(checked, replace(s.origin, comment="", above=())))
+            self.checks[s.target] = core.Do(checked, replace(s.origin, comment="", above=()))
 
     def holders(self, n: str) -> set[str]:
         """Names whose object `n` was read from with a plain index, or that hold it."""

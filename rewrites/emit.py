@@ -463,22 +463,55 @@ def import_block(source: core.Source, names: set[str]) -> str:
 
 
 def recorded_names(function: Function) -> set[str]:
-    """Names that are read whether or not they were set: those put into records and results."""
-    found = core.reads(function.result)
+    """Names set on one side of a branch only that are read elsewhere too, so need a placeholder."""
+    homes: dict[str, tuple[str, str]] = {}
     for s in core.walk(function.body):
-        value = s.value if isinstance(s, Assign) else None
-        if isinstance(value, ast.Call) and isinstance(value.func, ast.Attribute):
-            if value.func.attr == "pushed":
-                found |= core.reads(value)
-    while True:
-        more = {
-            n
-            for s in core.walk(function.body)
-            if isinstance(s, If)
-            for m in s.merges
-            if m.name in found
-            for n in core.reads(m.then) | core.reads(m.orelse)
-        }
-        if more <= found:
-            return found
-        found |= more
+        if isinstance(s, If):
+            for m in s.merges:
+                for side, other in (("then", m.orelse), ("orelse", m.then)):
+                    if isinstance(other, ast.Name) and other.id == f"@{core.UNDEFINED}":
+                        homes[m.name] = (ast.dump(s.test), side)
+    if not homes:
+        return set()
+    found: set[str] = set()
+
+    def see(names: set[str], context: frozenset[tuple[str, str]]) -> None:
+        for n in names & set(homes):
+            if homes[n] not in context:
+                found.add(n)
+
+    def visit(block: core.Block, context: frozenset[tuple[str, str]]) -> None:
+        for s in block:
+            if isinstance(s, If):
+                see(core.reads(s.test), context)
+                for side in ("then", "orelse"):
+                    inner = context | {(ast.dump(s.test), side)}
+                    visit(getattr(s, side), inner)
+                    for m in s.merges:
+                        see(core.reads(getattr(m, side)), inner)
+            else:
+                see(own_reads(s), context)
+                for inner_block in core.blocks_of(s):
+                    visit(inner_block, context)
+
+    visit(function.body, frozenset())
+    see(core.reads(function.result), frozenset())
+    return found
+
+
+def own_reads(s: core.Stmt) -> set[str]:
+    """What a statement itself reads, its nested blocks apart."""
+    if isinstance(s, Assign):
+        return core.reads(s.value)
+    if isinstance(s, Do):
+        return core.reads(s.node)
+    if isinstance(s, For | While):
+        found = core.reads(s.items if isinstance(s, For) else s.test) | core.reads(s.until)
+        for c in s.carries:
+            found |= core.reads(c.init) | core.reads(c.next)
+        return found
+    if isinstance(s, With):
+        return set().union(*[core.reads(i.context_expr) for i in s.items], set())
+    if isinstance(s, Define):
+        return core.free_of_function(s.function)
+    return set()
