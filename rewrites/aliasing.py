@@ -189,7 +189,8 @@ class Aliases:
             end = rest | self.live(*[c.next for c in s.carries], s.until, test)
             self.block(s.body, end, inner)
             body = self.block(s.body, end | (self.before - names), inner)
-            before = (self.before | rest) - names - set(core.assigned(s.body))
+            own = set(core.pattern_names(s.target)) if isinstance(s, For) else set()
+            before = (self.before | rest) - names - core.assigned(s.body) - own
             items = s.items if isinstance(s, For) else None
             inits = [c.init for c in s.carries]
             return replace(s, body=body), before | self.live(*inits, items)

@@ -68,6 +68,7 @@ class Sweep:
             if isinstance(s, Assign) and isinstance(s.target, str) and not s.origin.line
         }
         self.wide: dict[str, Shape] = {}
+        self.records: set[str] = set()  # cotangents that surely are records, not None for zero
 
     # --- cotangents
 
@@ -686,6 +687,7 @@ class LoopReversal:
     def gathered(self, after: str, leaf: ast.expr) -> ast.expr:
         """The cotangent of what the loop ran over, from those of its items, the last one first."""
         if isinstance(self.s, For) and is_reversed_record(self.s.items):
+            self.sweep.records.add(after)
             return core.name(after)  # they were read backwards, so this is their order
         backwards = isinstance(self.s, For) and isinstance(self.s.items, ast.Call) and (
             self.sweep.program.resolver.object(self.s.items.func) is reversed
@@ -710,7 +712,10 @@ class LoopReversal:
             whole = fields[0] if len(fields) == 1 else core.tuple_of(fields)
             self.sweep.bars[c.next.id] = Bar(whole, False, False)
             self.sweep.activity.names.add(c.next.id)
-            items = ast.Call(ast.Attribute(bar.expr, "reversed", ast.Load()), [], [])
+            bars = bar.expr
+            if not (isinstance(bars, ast.Name) and bars.id in self.sweep.records):
+                bars = core.call(core.name("@materialize"), bars, core.name(c.out))
+            items = ast.Call(ast.Attribute(bars, "reversed", ast.Load()), [], [])
             self.parallel.append((target, items))
 
     def field_name(self, field: ast.expr) -> str:
