@@ -112,9 +112,12 @@ class Sweep:
         if old is not None:
             if old.array and array:
                 g = ast.BinOp(old.expr, ast.Add(), g)
+                lazy = lazy and old.lazy
             else:
-                g = core.call(core.name("@add"), old.expr, g)
-            lazy, array = lazy and old.lazy, array and old.array
+                before = np_call("full_like", core.name(name), old.expr) if old.lazy else old.expr
+                now = np_call("full_like", core.name(name), g) if lazy else g
+                g, lazy = core.call(core.name("@add"), before, now), False
+            array = array and old.array
         if not isinstance(g, ast.Name | ast.Constant):
             held = self.names.fresh(f"{core.base(name)}_bar")
             full = self.wide.get(name) or self.shape(name)

@@ -9,10 +9,12 @@ from __future__ import annotations
 
 import ast
 import inspect
+import types
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+import overt.runtime
 import overt.runtime.numpy as ours
 from overt.rewrites import core
 from overt.rewrites.refusal import Refusal
@@ -26,6 +28,15 @@ if TYPE_CHECKING:
 LINEAR_UPDATES = ("set", "add", "subtract", "sub", "get")
 UPDATES = (*LINEAR_UPDATES, "multiply", "mul", "divide", "power", "min", "max")
 MOVING_METHODS = ("items", "values", "copy")
+
+# What derivative code calls that is linear in one argument: its position.
+LINEAR_HELPERS = {
+    getattr(overt.runtime, name): place
+    for name, place in {
+        "part": 0, "without_last": 0, "packed": 1, "with_items": 1, "chosen": 0, "place_field": 0,
+        "rows": 0, "spread_to": 0, "head_of": 0, "tail_of": 0, "kept_items": 0, "taken_over": 0,
+    }.items()
+}  # fmt: skip
 
 
 @dataclass(frozen=True)
@@ -99,7 +110,8 @@ class TangentRules:
         walk = self.walk
         if is_push(value):
             record = value.func.value  # type: ignore[attr-defined]
-            fields = [walk.full(a) if walk.activity.expr(a) else core.constant(None) for a in value.args]
+            fields = [walk.full(a) if walk.dot(a) is not None else core.constant(None) for a in value.args]
+            walk.records[target] = tuple(walk.records.get(getattr(a, "id", ""), walk.dot(a) is not None) for a in value.args)
             return Tangent(ast.Call(ast.Attribute(walk.full(record), "pushed", ast.Load()), fields, []))
         f, args, keywords = value.func, value.args, value.keywords
         fn = self.resolver.object(f)
@@ -116,6 +128,13 @@ class TangentRules:
                     args = [args[0], core.tuple_of(list(args[1:]))]
                 f = ast.Attribute(core.name("@np"), f.attr, ast.Load())
                 value = ast.Call(f, args, keywords)
+        place = LINEAR_HELPERS.get(fn) if isinstance(fn, types.FunctionType) else None
+        if place is not None and not keywords and len(args) > place:
+            if not any(isinstance(a, ast.Starred) for a in args):
+                found = walk.dot(args[place])
+                if found is None:
+                    return None
+                return Tangent(ast.Call(f, [*args[:place], walk.full(args[place]), *args[place + 1 :]], []))
         if fn is sum and len(args) == 1 and not keywords and walk.dot(args[0]) is not None:
             return Tangent(ast.Call(f, [walk.full(args[0])], []))
         if fn in (float, complex) and len(args) == 1 and not isinstance(args[0], ast.Starred):
@@ -205,6 +224,8 @@ class TangentRules:
         if rule.jvp is not None and not spread:
             found = self.same_call(application, value, active)
             expr = found if found is not None else self.by_jvp(target, application, active)
+            if expr is None:
+                return None
             if "dtype" in application.static and not is_none(application.static["dtype"]) or (
                 "." not in rule.name and isinstance(getattr(ours, rule.name, None), type)
             ):
@@ -216,6 +237,8 @@ class TangentRules:
                 return self.unknown(value)
             return self.elementwise(target, application, active)
         if rule.linear:
+            if rule.name == "add" and len(active) == 1 and isinstance(application.operands[active[0]], ast.Name):
+                return Tangent(walk.full(application.operands[active[0]]))
             return Tangent(self.on_tangents(application, value))
         assert isinstance(value, ast.Call)
         return self.unknown(value)
@@ -278,7 +301,7 @@ class TangentRules:
                 return None
         return self.with_operands(application, value, places)
 
-    def by_jvp(self, target: str, application: Application, active: list[int]) -> ast.expr:
+    def by_jvp(self, target: str, application: Application, active: list[int]) -> ast.expr | None:
         """The text of a rule's jvp; terms of a sum that are zero are left out."""
         count = len(application.operands)
         holders: list[ast.expr] = [core.name(f"dot{core.SEPARATOR}{i}?") for i in range(count)]
@@ -286,6 +309,8 @@ class TangentRules:
         text = Chosen().visit(core.substitute(text, {"": core.constant(None)}))
         zeros = {h.id for i, h in enumerate(holders) if i not in active}  # type: ignore[attr-defined]
         moving = {h.id for i, h in enumerate(holders) if i in active}  # type: ignore[attr-defined]
+        if not core.reads(text) & moving:
+            return None
         text = without_zeros(text, zeros, moving) or text
         wanted = core.reads(text)
         table = {

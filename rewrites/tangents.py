@@ -9,7 +9,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Callable
 from dataclasses import replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from overt.rewrites import core
 from overt.rewrites.activity import Activity, is_reversed_record, iterated, plain_tuple
@@ -21,6 +21,8 @@ from overt.rewrites.tangent_rules import Tangent, TangentRules, np_call, runtime
 
 if TYPE_CHECKING:
     from overt.rewrites.program import Program
+
+Fields = tuple[Any, ...]
 
 
 class Tangents:
@@ -38,6 +40,8 @@ class Tangents:
         self.dots: dict[str, ast.expr] = {}
         self.narrow: set[str] = set()  # whose tangents are still to be broadcast to their shape
         self.displays: dict[str, ast.expr] = {}  # containers written out, by name
+        # Of the records of a loop: for each field, whether it has a tangent, or what its records have.
+        self.records: dict[str, tuple[Fields | bool, ...]] = {}
         self.out: list[Stmt] = []
         self.rules = TangentRules(self, callee)
 
@@ -80,7 +84,7 @@ class Tangents:
                 return node
             value = self.displays.get(node.id)
             if value is not None:
-                return self.zero(value)
+                return self.zero(value) if not is_call_of(value, "zeros_like_tree") else node
             if core.is_local(node.id) and self.shapes.known.get(node.id) == SCALAR:
                 return core.constant(0.0)
         if isinstance(node, ast.Tuple | ast.List):
@@ -89,7 +93,7 @@ class Tangents:
             return ast.Dict(node.keys, [self.zero(v) for v in node.values])
         if isinstance(node, ast.Starred):
             return ast.Starred(self.zero(node.value), ast.Load())
-        if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id == "@Saved":
+        if is_made_of_zeros(node):
             return node
         return runtime("zero_dot", node)
 
@@ -133,7 +137,7 @@ class Tangents:
 
     def assign(self, s: Assign) -> None:
         if isinstance(s.target, str):
-            if isinstance(s.value, ast.List | ast.Tuple | ast.Dict):
+            if isinstance(s.value, ast.List | ast.Tuple | ast.Dict) or is_made_of_zeros(s.value):
                 self.displays[s.target] = s.value
             if not self.activity.expr(s.value):
                 self.out.append(s)
@@ -235,6 +239,9 @@ class Tangents:
             new = self.fresh(m.name)
             merges.append(Merge(new, ends[0][m.name], ends[1][m.name]))
             self.dots[m.name] = core.name(new)
+            one, two = (self.records.get(getattr(end, "id", "")) for end in (m.then, m.orelse))
+            if one is not None and one == two:
+                self.records[m.name] = one
         self.out.append(replace(s, then=blocks[0], orelse=blocks[1], merges=(*s.merges, *merges)))
 
     def loop(self, s: For | While) -> None:
@@ -252,6 +259,8 @@ class Tangents:
             after = self.fresh(c.out)
             carries.append(Carry(self.dots[c.name].id, init, self.full(c.next), after))  # type: ignore
             self.dots[c.out] = core.name(after)
+            if isinstance(c.next, ast.Name) and c.next.id in self.records:
+                self.records[c.out] = self.records[c.next.id]
         body, self.out = (*body, *self.out), outer
         self.out.append(replace(s, carries=(*s.carries, *carries), body=body, **head))  # type: ignore
 
@@ -262,7 +271,8 @@ class Tangents:
         if is_reversed_record(items):
             record = items.func.value  # type: ignore[attr-defined]
             both = [items, ast.Call(ast.Attribute(self.full(record), "reversed", ast.Load()), [], [])]
-            return (target, self.pattern(target)), core.call("zip", *both)
+            fields = self.records.get(getattr(record, "id", ""))
+            return (target, self.pattern(target, fields)), core.call("zip", *both)
         parts = iterated(target, items, self.program.resolver)
         fn = self.program.resolver.object(items.func) if isinstance(items, ast.Call) else None
         if isinstance(items, ast.Call) and parts != [(target, items)]:
@@ -290,10 +300,24 @@ class Tangents:
     def beside(
         self, target: core.Pattern, items: ast.expr, dots: ast.expr
     ) -> tuple[core.Pattern, ast.expr]:
-        return (target, self.pattern(target)), core.call("zip", items, dots)
+        fields = self.records.get(getattr(items, "id", ""))
+        return (target, self.pattern(target, fields)), core.call("zip", items, dots)
 
-    def pattern(self, target: core.Pattern) -> core.Pattern:
-        """Names for the tangents of a loop's target."""
+    def pattern(self, target: core.Pattern, fields: Fields | None = None) -> core.Pattern:
+        """Names for the tangents of a loop's target; those without one are not read."""
+        if fields is not None and len(fields) == 1 and isinstance(target, str):
+            target, fields = (target,), fields
+            return self.pattern(target, fields)[0]
+        if fields is not None and isinstance(target, tuple) and len(target) == len(fields):
+            found: list[core.Pattern] = []
+            for t, field in zip(target, fields, strict=True):
+                if field is False:
+                    found.append(self.names.fresh("_"))
+                    continue
+                if isinstance(field, tuple) and isinstance(t, str):
+                    self.records[t] = field
+                found.append(self.pattern(t))
+            return tuple(found)
 
         def dot_of(n: str) -> str:
             new = self.fresh(n)
@@ -301,6 +325,15 @@ class Tangents:
             return new
 
         return core.map_pattern(dot_of, target)
+
+
+def is_made_of_zeros(node: ast.expr) -> bool:
+    """Whether a value is its own tangent: an empty record, or zeros."""
+    return is_call_of(node, "Saved") or is_call_of(node, "zeros_like_tree")
+
+
+def is_call_of(node: ast.expr, helper: str) -> bool:
+    return isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id.lstrip("@") == helper
 
 
 def silent(origin: Origin) -> Origin:
