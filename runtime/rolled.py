@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import types
 from collections.abc import Iterator
-from contextvars import ContextVar
 from typing import Any
 
 from overt.runtime.carried import Unlike, join, spec_of
@@ -213,26 +212,15 @@ class _Rolled:
 
 # ---- what was learned about loops while staging one program ----
 
-_LEARNED: ContextVar[tuple[Any, dict]] = ContextVar("overt_loops", default=(None, {}))  # noqa: B039
-
-
-def _learned() -> dict:
-    graph = GRAPH.get()
-    root, found = _LEARNED.get()
-    if root is not graph.root:
-        found = {}
-        _LEARNED.set((graph.root, found))
-    return found
-
 
 def recall(key: Any) -> Any:
     """What is known of a loop from an earlier pass over the same program."""
-    return _learned().get(key)
+    return GRAPH.get().root.learned.get(key)
 
 
 def remember(key: Any, value: Any) -> None:
     """Keep what was learned of a loop while this program is being staged."""
-    _learned()[key] = value
+    GRAPH.get().root.learned[key] = value
 
 
 def _contain(slots: list[Slot], first: list[Slot]) -> bool:

@@ -49,7 +49,7 @@ class Graph:
     """What one function, or one region of control flow inside it, does."""
 
     __slots__ = ("parent", "root", "nodes", "source", "inputs", "outputs", "out", "capacities",
-                 "effect", "closed")  # fmt: skip
+                 "effect", "closed", "learned")  # fmt: skip
 
     def __init__(self, avals: Sequence[Aval], parent: Graph | None = None):
         self.parent = parent
@@ -62,6 +62,7 @@ class Graph:
         self.capacities: list[tuple[Any, Any, int]] = []
         self.effect = False
         self.closed = False
+        self.learned: dict[Any, Any] = {}  # of the root: what was found out about loops
 
     def add_input(self, aval: Aval) -> Symbolic:
         """One more input."""
