@@ -306,7 +306,8 @@ class MaskPlan(NamedTuple):
 def masked_plan(entries: list[Any], shape: tuple[int, ...]) -> MaskPlan:
     """Work out an index with one boolean array of unknown values among integers and slices."""
     spec: list[Any] = []
-    mask, start, covered, axis, width, whole = None, 0, 0, 0, 0, True
+    mask: Any = None
+    start, covered, axis, width, whole = 0, 0, 0, 0, True
     for entry in entries:
         if isinstance(entry, Unknown) and mask is None:
             mask, start, covered = entry.mask, width, len(entry.mask.shape)

@@ -9,16 +9,10 @@ import numpy
 
 from overt.runtime import dtypes
 from overt.runtime.errors import StagingError
-from overt.runtime.numpy.gather_scatter import (
-    gather,
-    last_writes,
-    pick,
-    picked_shape,
-    scatter,
-    store,
-)
+from overt.runtime.numpy.gather_scatter import gather, last_writes, scatter
 from overt.runtime.numpy.index_plan import MaskPlan, Plan, make_plan
 from overt.runtime.numpy.movement import shape_of, with_rule
+from overt.runtime.numpy.static_parts import pick, picked_shape, store
 from overt.runtime.primitive import GRAPH
 
 __all__ = ["getitem", "set_item"]

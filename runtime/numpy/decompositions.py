@@ -1,0 +1,230 @@
+"""Matrix decompositions: Cholesky, QR, eigenvalues and singular values."""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+from overt.runtime.numpy.factor_derivatives import (
+    eig_dot,
+    eigh_bar,
+    hermitian,
+    mH,
+    mT,
+    qr_tangents,
+    singular_values_bar,
+    svd_bar,
+    transposed,
+)
+from overt.runtime.numpy.factorizations import (
+    cholesky_factor,
+    eig_factor,
+    eigh_factor,
+    householder_product,
+    qr_packed,
+    svd_factor,
+)
+from overt.runtime.numpy.solving import as_inexact, as_matrices
+from overt.runtime.primitive import composite
+
+__all__ = ["cholesky", "eig", "eigh", "eigvals", "eigvalsh", "qr", "svd", "svdvals"]
+
+
+class EigResult(NamedTuple):
+    eigenvalues: Any
+    eigenvectors: Any
+
+
+class EighResult(NamedTuple):
+    eigenvalues: Any
+    eigenvectors: Any
+
+
+class QRResult(NamedTuple):
+    Q: Any
+    R: Any
+
+
+class SVDResult(NamedTuple):
+    U: Any
+    S: Any
+    Vh: Any
+
+
+def cholesky(a: Any, *, upper: bool = False, symmetrize_input: bool = True) -> Any:
+    """Lower triangular L with L @ L.T equal to the (symmetrized) matrix; `upper`: its transpose.
+
+    NaN where the matrix is not positive definite.
+
+    >>> cholesky(np.array([[4.0, 2.0], [2.0, 2.0]]))
+    Array([[2., 0.],
+           [1., 1.]], dtype=float32)
+    """
+    a = as_matrices(a, "cholesky")
+    if not symmetrize_input:
+        a = np.tril(a) + mH(np.tril(a, -1)) if not upper else np.triu(a) + mH(np.triu(a, 1))
+    factor = lower_factor(a)
+    return mH(factor) if upper else factor
+
+
+@composite(
+    arrays=("a",),
+    vjp=(lambda g, out, a: cholesky_bar(g, out),),
+    jvp=lambda dots, out, a: cholesky_dot(dots[0], out),
+)
+def lower_factor(a: Any) -> Any:
+    """Cholesky factor of the Hermitian part."""
+    return cholesky_factor(hermitian(a))
+
+
+@composite(
+    arrays=("a",),
+    vjp=(lambda g, out, a, *, mode: qr_bar(g, out, a, mode),),
+    jvp=lambda dots, out, a, *, mode: qr_tangent(dots[0], out, a, mode),
+)
+def qr(a: Any, mode: str = "reduced") -> Any:
+    """Orthonormal columns q and upper triangular r with q @ r = a.
+
+    Modes: "reduced", "complete" (square q), "r" (r alone).
+
+    >>> q, r = qr(np.array([[3.0, 0.0], [4.0, 5.0]]))
+    >>> np.allclose(q @ r, np.array([[3.0, 0.0], [4.0, 5.0]]), atol=1e-5)
+    Array(True, dtype=bool)
+    """
+    a = as_inexact(a)
+    if a.ndim < 2:
+        raise ValueError(f"qr needs matrices, got shape {a.shape}")
+    if mode not in ("reduced", "complete", "r", "full"):
+        raise ValueError(f"qr: unknown mode {mode!r}; known: reduced, complete, r")
+    m, n = a.shape[-2:]
+    k = min(m, n)
+    packed, factors = qr_packed(a)
+    width = m if mode in ("complete", "full") else k
+    r = np.triu(packed[..., :width, :])
+    if mode == "r":
+        return r
+    vectors = packed[..., :, :k]
+    if width > k:
+        vectors = np.concatenate([vectors, np.zeros((*vectors.shape[:-1], m - k), a.dtype)], -1)
+    return QRResult(householder_product(vectors, factors), r)
+
+
+def qr_tangent(a_dot: Any, out: Any, a: Any, mode: str) -> Any:
+    """Tangents of the results of `qr(a, mode)`."""
+    if mode in ("complete", "full") and a.shape[-2] > a.shape[-1]:
+        raise NotImplementedError(
+            "the derivative of qr with mode='complete' is not determined for tall matrices; use "
+            "mode='reduced'"
+        )
+    if mode == "r":
+        return qr_tangents(a_dot, np.linalg.qr(a), a)[1]
+    return qr_tangents(a_dot, out, a)
+
+
+def qr_bar(g: Any, out: Any, a: Any, mode: str = "reduced") -> Any:
+    """Cotangent of a in `qr(a, mode)`."""
+    return transposed(lambda a_dot: qr_tangent(a_dot, out, a, mode), g, a)
+
+
+@composite(
+    arrays=("a",),
+    vjp=(lambda g, out, a, *, UPLO, symmetrize_input: eigh_bar(g, out),),
+)
+def eigh(a: Any, UPLO: str | None = None, symmetrize_input: bool = True) -> Any:
+    """Ascending eigenvalues, and eigenvectors in the columns, of the Hermitian part of a matrix.
+
+    With UPLO "L" or "U" and symmetrize_input=False that triangle alone counts.
+
+    Source: derivatives as in Giles (2008); vectors of equal eigenvalues are taken not to turn.
+
+    >>> values, vectors = eigh(np.array([[2.0, 0.0], [0.0, 1.0]]))
+    >>> values
+    Array([1., 2.], dtype=float32)
+    """
+    a = as_matrices(a, "eigh")
+    if UPLO not in (None, "L", "U"):
+        raise ValueError(f"UPLO must be 'L' or 'U', not {UPLO!r}")
+    a = hermitian(a) if symmetrize_input else mH(a) if UPLO == "U" else a
+    return EighResult(*eigh_factor(a))
+
+
+@composite(
+    arrays=("a",),
+    vjp=(lambda g, out, a, *, UPLO, symmetrize_input: eigvalsh_bar(g, a),),
+)
+def eigvalsh(a: Any, UPLO: str | None = "L", *, symmetrize_input: bool = True) -> Any:
+    """Ascending eigenvalues of the Hermitian part of a matrix.
+
+    >>> eigvalsh(np.array([[2.0, 0.0], [0.0, 1.0]]))
+    Array([1., 2.], dtype=float32)
+    """
+    return np.linalg.eigh(a, UPLO, symmetrize_input)[0]
+
+
+def eigvalsh_bar(g: Any, a: Any) -> Any:
+    """Cotangent of a in `eigvalsh(a)`: finite, whether some eigenvalues are equal or not."""
+    _, v = np.linalg.eigh(a)
+    return np.conj(v) * np.expand_dims(g, -2) @ mT(v)
+
+
+@composite(arrays=("a",), jvp=lambda dots, out, a: eig_dot(dots[0], out))
+def eig(a: Any) -> Any:
+    """Eigenvalues, and right eigenvectors in the columns, of general square matrices: complex.
+
+    >>> values, vectors = eig(np.array([[0.0, 1.0], [-1.0, 0.0]]))
+    >>> sorted(np.imag(values).tolist())
+    [-1.0, 1.0]
+    """
+    return EigResult(*eig_factor(as_matrices(a, "eig")))
+
+
+def eigvals(a: Any) -> Any:
+    """Eigenvalues of general square matrices: complex.
+
+    >>> sorted(np.real(eigvals(np.array([[2.0, 1.0], [0.0, 3.0]]))).tolist())
+    [2.0, 3.0]
+    """
+    return np.linalg.eig(a)[0]
+
+
+@composite(
+    arrays=("a",),
+    vjp=(lambda g, out, a, *, full_matrices: svd_bar(g, out, a),),
+)
+def factors_of_svd(a: Any, full_matrices: bool) -> Any:
+    """All three factors of the singular value decomposition."""
+    return SVDResult(*svd_factor(a, full=full_matrices))
+
+
+def svd(
+    a: Any, full_matrices: bool = True, compute_uv: bool = True, hermitian: bool = False,
+    subset_by_index: Any = None,
+) -> Any:  # fmt: skip
+    """u, s, vh with a = u * s @ vh, singular values descending; or s alone.
+
+    The derivative of the values exists also where some are equal; vectors of equal values are taken
+    not to turn.
+
+    >>> svd(np.array([[0.0, 2.0], [1.0, 0.0]]), compute_uv=False)
+    Array([2., 1.], dtype=float32)
+    """
+    a = as_inexact(a)
+    if a.ndim < 2:
+        raise ValueError(f"svd needs matrices, got shape {a.shape}")
+    if not compute_uv:
+        return svdvals(a)
+    full_matrices = full_matrices and a.shape[-1] != a.shape[-2]
+    return factors_of_svd(a, full_matrices)
+
+
+@composite(arrays=("x",), vjp=(lambda g, out, x: singular_values_bar(g, x),))
+def svdvals(x: Any) -> Any:
+    """Singular values, descending.
+
+    >>> svdvals(np.array([[0.0, 2.0], [1.0, 0.0]]))
+    Array([2., 1.], dtype=float32)
+    """
+    return svd_factor(as_inexact(x), full=False)[1]
+
+
+from overt.runtime import numpy as np  # noqa: E402
+from overt.runtime.numpy.factor_derivatives import cholesky_bar, cholesky_dot  # noqa: E402
