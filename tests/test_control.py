@@ -8,7 +8,7 @@ import pytest
 import overt.runtime.numpy as np
 from overt.runtime import branches, control, guards, loop_items, saved, undefined
 from overt.runtime.aval import aval_of
-from overt.runtime.batching import vmap_call
+from overt.runtime.batching import AUTO, vmap_call
 from overt.runtime.config import config
 from overt.runtime.control import (
     Saved,
@@ -663,3 +663,24 @@ def test_saved_of_an_unrolled_loop_with_a_symbolic_break():
     check(f, *[(numpy.array(r[0]),) for r in rows])
     check(lambda xs: f(list(xs)), *[(numpy.array(r[0]),) for r in rows])
     check(lambda xs: np.stack(f([xs[0], xs[1]])[2]), *[(numpy.array(r[0]),) for r in rows])
+
+
+def test_what_one_vmap_saves_another_reads():
+    def forward(x):
+        def body(y, saved):
+            return y * 1.5, saved.pushed(y, "name")
+
+        y, saved = while_loop(lambda y, saved: y < 4.0, body, (x, Saved()))
+        return y, saved
+
+    def backward(saved, bar):
+        return for_loop(saved.reversed(), lambda r, bar: bar * 1.5 + r[0], bar)
+
+    def both(xs):
+        (ys, saved), (_, axes) = vmap_call(forward, (xs,), out_axes=AUTO)
+        return vmap_call(backward, (saved, ys), (axes, 0))
+
+    xs = numpy.array([0.5, 3.0, 9.0])
+    expected = numpy.stack([backward(saved, y) for y, saved in map(forward, xs)])
+    close(both(xs), expected)
+    close(staged(both)(xs), expected)
