@@ -147,7 +147,7 @@ class Plainer(ast.NodeTransformer):
                 return ast.UnaryOp(ast.USub(), core.call(core.name("@over"), minus, args[1]))
         if name == "@times" and len(args) == 2:
             g, slope = args
-            if number(g) is not None or not (isinstance(slope, ast.Call) or has_root(slope)):
+            if number(g) is not None or number(slope) is not None:
                 return self.combine(ast.BinOp(g, ast.Mult(), slope))
         if name in ("@add", "@place"):
             return gathered(node)
@@ -199,13 +199,3 @@ def items_of(node: ast.expr) -> tuple[str, dict[str, ast.expr]] | None:
         assert isinstance(table, ast.Dict)
         return node.args[0].id, {k.value: v for k, v in zip(table.keys, table.values, strict=True)}  # type: ignore
     return None
-
-
-def has_root(slope: ast.expr) -> bool:
-    """Whether a slope has a power that is infinite at 0."""
-    for n in ast.walk(slope):
-        if isinstance(n, ast.BinOp) and isinstance(n.op, ast.Pow):
-            exponent = number(n.right)
-            if exponent is None or exponent < 0:
-                return True
-    return False

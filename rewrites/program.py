@@ -120,10 +120,10 @@ class Program:
         safe = self.selects()
         made = {**self.generated, function.name: function}
         done = {
-            n: simplify(f if safe else core.map_function(f, plain_quotients), self)
+            n: simplify(plain_where_finite(f) if safe else core.map_function(f, plain_quotients), self)
             for n, f in made.items()
         }
-        main = done.pop(function.name)
+        main = without_empty_parts(done.pop(function.name))
         reached = self.reached(main, done)
         done = {n: f for n, f in done.items() if n in reached}
         done[function.name] = main
@@ -197,6 +197,14 @@ class Program:
         return refusal.located(origin.file, line, text or linecache.getline(origin.file, line))
 
 
+def without_empty_parts(f: Function) -> Function:
+    """No headings where there is no forward sweep to tell apart."""
+    notes = [i for i, s in enumerate(f.body) if isinstance(s, core.Note)]
+    if len(notes) == 2 and (notes[1] == notes[0] + 1 or notes[1] == len(f.body) - 1):
+        return replace(f, body=tuple(s for s in f.body if not isinstance(s, core.Note)))
+    return f
+
+
 def has_slice(index: ast.expr) -> bool:
     return not isinstance(index, ast.Constant)
 
@@ -234,6 +242,66 @@ def plain_quotients(node: ast.expr) -> ast.expr:
     if any(isinstance(n, ast.Name) and n.id in ("@over", "@times") for n in ast.walk(node)):
         return PlainQuotients().visit(core.substitute(node, {"": core.constant(None)}))
     return node
+
+
+# Functions whose value may be infinite for a finite argument.
+UNBOUNDED = frozenset(
+    "log log2 log10 log1p exp exp2 expm1 reciprocal tan sinh cosh arctanh power float_power divide "
+    "true_divide lgamma gamma digamma logit over vjp_of power_slope square cumprod prod".split()
+)
+
+
+def plain_where_finite(f: Function) -> Function:
+    """`times(g, s)` as `g * s` where the factor s is surely finite."""
+    risky: set[str] = set()
+
+    def is_risky(node: ast.AST) -> bool:
+        for n in ast.walk(node):
+            if isinstance(n, ast.Name) and n.id in risky:
+                return True
+            if isinstance(n, ast.BinOp) and isinstance(n.op, ast.Div):
+                if not isinstance(n.right, ast.Constant):
+                    return True
+            if isinstance(n, ast.BinOp) and isinstance(n.op, ast.Pow):
+                exponent = n.right.value if isinstance(n.right, ast.Constant) else None
+                if not (isinstance(exponent, int | float) and exponent >= 1):
+                    return True
+            if isinstance(n, ast.Call):
+                name = n.func.attr if isinstance(n.func, ast.Attribute) else getattr(n.func, "id", "")
+                if name.lstrip("@") in UNBOUNDED:
+                    return True
+        return False
+
+    while True:
+        before = len(risky)
+        for s in core.walk(f.body):
+            if isinstance(s, Assign) and is_risky(s.value):
+                risky |= set(core.pattern_names(s.target))
+            elif isinstance(s, If):
+                risky |= {m.name for m in s.merges if is_risky(m.then) or is_risky(m.orelse)}
+            elif isinstance(s, For | While):
+                for c in s.carries:
+                    if is_risky(c.init) or is_risky(c.next) or c.name in risky:
+                        risky |= {c.name, c.out}
+                if isinstance(s, For) and is_risky(s.items):
+                    risky |= set(core.pattern_names(s.target))
+        if len(risky) == before:
+            break
+
+    class Plain(ast.NodeTransformer):
+        def visit_Call(self, node: ast.Call) -> ast.expr:
+            self.generic_visit(node)
+            if isinstance(node.func, ast.Name) and node.func.id == "@times" and len(node.args) == 2:
+                if not is_risky(node.args[1]):
+                    return ast.BinOp(node.args[0], ast.Mult(), node.args[1])
+            return node
+
+    def plain(node: ast.expr) -> ast.expr:
+        if any(isinstance(n, ast.Name) and n.id == "@times" for n in ast.walk(node)):
+            return Plain().visit(core.substitute(node, {"": core.constant(None)}))
+        return node
+
+    return core.map_function(f, plain)
 
 
 __all__ = ["Program", "For", "While", "With"]
