@@ -9,6 +9,7 @@
 from __future__ import annotations
 
 import ast
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import replace
 
@@ -16,7 +17,7 @@ from overt.rewrites import core
 from overt.rewrites.core import Assign, Block, For, Function, If, Names, Param, Source, While, With
 from overt.rewrites.flatten import flatten
 from overt.rewrites.hoist import hoist
-from overt.rewrites.program import Program
+from overt.rewrites.program import Program, nodes
 from overt.rewrites.refusal import Refusal
 from overt.rewrites.shapes import Shapes
 from overt.rewrites.tangents import Tangents
@@ -91,7 +92,7 @@ class Forward:
             flat, activity = flatten(f, {p.name for p in moving}, self.program.resolver, names)
             shapes = Shapes(self.program.resolver)
             shapes.function(flat)
-            walk = Tangents(self.program, activity, shapes, names, self.callee)
+            walk = Tangents(self.program, activity, shapes, names, uses_of(flat), self.callee)
             stems = tangent_names([core.base(p.name) for p in f.params], [core.base(p.name) for p in moving])
             added = []
             for p in moving:
@@ -112,6 +113,11 @@ class Forward:
             doc="",
             is_lambda=False,
         )
+
+
+def uses_of(f: Function) -> Counter[str]:
+    """How often the names of a function are read."""
+    return Counter(n.id for n in nodes(f) if isinstance(n, ast.Name))
 
 
 def parameters(params: tuple[Param, ...], added: tuple[Param, ...], inner: bool) -> tuple[Param, ...]:

@@ -7,6 +7,7 @@
 from __future__ import annotations
 
 import ast
+from collections import Counter
 from collections.abc import Callable
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
@@ -34,9 +35,11 @@ class Tangents:
         activity: Activity,
         shapes: Shapes,
         names: Names,
+        uses: Counter[str],
         callee: Callable[[core.Function, tuple[int, ...]], str | None],
     ) -> None:
         self.program, self.activity, self.shapes, self.names = program, activity, shapes, names
+        self.uses = uses
         self.dots: dict[str, ast.expr] = {}
         self.narrow: set[str] = set()  # whose tangents are still to be broadcast to their shape
         self.displays: dict[str, ast.expr] = {}  # containers written out, by name
@@ -196,6 +199,7 @@ class Tangents:
             and isinstance(s.value, ast.Name)
             and not last.origin.line
             and last.target == (s.value.id, getattr(dot, "id", ""))
+            and self.uses[s.value.id] == 1
         ):  # (a, b), (a_dot, b_dot) = jvp_of(...)
             self.out[-1] = replace(last, target=(s.target, targets), origin=s.origin)
             return

@@ -199,7 +199,7 @@ def hides(level: int, x: Any, seen: tuple[int, ...] = ()) -> bool:
                 inner.append(cell.cell_contents)
             except ValueError:
                 continue
-    elif is_object(x):
+    elif is_object(x) or type(x).__module__.startswith("overt."):
         inner = list(getattr(x, "__dict__", {}).values())
         names = [n for c in type(x).__mro__ for n in getattr(c, "__slots__", ())]
         inner += [getattr(x, n) for n in names if hasattr(x, n)]
@@ -212,6 +212,8 @@ def carried(level: int, x: Any, dot: Any) -> Any:
         return x
     if is_array(x):
         return dual(x, dot, level)
+    if isinstance(x, types.MethodType):
+        return types.MethodType(x.__func__, carried(level, x.__self__, dot))
     parts = parts_of(x)
     if parts is None:
         if type(x) not in (list, tuple, dict):

@@ -26,6 +26,7 @@ from overt.runtime.primitive import rule_of
 from overt.runtime.record import vjp_call
 from overt.runtime.tree_registry import register_pytree_node
 from overt.transformer import transformed
+from overt.transformer.pullbacks import VjpFunction
 from overt.transformer.transformed import Transformed
 
 MOVERS = (list, tuple, dict, zip, enumerate, reversed, popped, changed, sorted)
@@ -66,6 +67,9 @@ def call_pair(f: Any, args: tuple[Any, ...], keywords: dict[str, Any]) -> Any:
     if isinstance(f, Pullback):
         out, pull = vjp_of(f.bwd, f.saved, *args)
         return out, Pullback(pull_of_pullback, pull)
+    if isinstance(f, VjpFunction):
+        out, pull = recorded(apply_to, (f, *args), keywords)
+        return out, Pullback(drop_function, pull)
     if isinstance(f, functools.partial):
         return of_partial(f, args, keywords)
     if isinstance(f, types.MethodType):
@@ -233,6 +237,10 @@ def of_method(f: types.MethodType, args: tuple[Any, ...], keywords: dict[str, An
     return out, Pullback(drop_function, pull)
 
 
+def apply_to(f: Any, *args: Any) -> Any:
+    return f(*args)
+
+
 def drop_function(pull: Any, out_bar: Any) -> Any:
     """`self` takes the place of the function: a method's cotangent is that of its object."""
     return pull(out_bar)[1:]
@@ -302,15 +310,18 @@ def of_transformed(f: Transformed, args: tuple[Any, ...], keywords: dict[str, An
     """A transformed function, by the source of what it does."""
     from overt.transformer.identity import Checkpoint, Identity
     from overt.transformer.batched_calls import vjp_of_vmap
-    from overt.transformer.jit import Jit
+    from overt.transformer.jit import Jitted
     from overt.transformer.vectorize import Vmap
 
     if isinstance(f, Checkpoint):
         return f(*args, **keywords), Pullback(Recompute(f.__wrapped__), (args, keywords))
-    if isinstance(f, (Jit, Identity)):
+    if isinstance(f, (Jitted, Identity)):
         return vjp_of(f.__wrapped__, *args, **keywords)
     if isinstance(f, Vmap) and not keywords:
-        out, saved, bwd = vjp_of_vmap(f, args, vjp_of)
+        found = vjp_of_vmap(f, args, vjp_of)
+        if found is None:
+            return None
+        out, saved, bwd = found
         return out, Pullback(bwd, saved)
     target = transformed.target_of(f)
     if transformed.has_source(f) and not (target.prefix or target.keywords):
@@ -489,14 +500,4 @@ def shifted_record(pull: Any, out_bar: Any) -> Any:
     return pull(out_bar)
 
 
-# --- forward mode ----------------------------------------------------------------------------------
-
-
-def jvp_of(f: Any, args: tuple[Any, ...], dots: tuple[Any, ...], **keywords: Any) -> tuple[Any, Any]:
-    """Call `f`; its result and the result's tangent."""
-    from overt.runtime.dual import jvp_call
-
-    return jvp_call(functools.partial(f, **keywords) if keywords else f, args, dots)
-
-
-__all__ = ["Pullback", "Refusal", "core", "jvp_of", "vjp_of", "zeros_like_tree"]
+__all__ = ["Pullback", "Refusal", "core", "vjp_of", "zeros_like_tree"]

@@ -183,18 +183,19 @@ def by_source(
 def of_vjp(args: tuple, dots: tuple, keywords: dict[str, Any], keyword_dots: dict[str, Any]) -> Pair:
     """`vjp_of(f, x)` along tangents: the value, and the pullback with what it saved."""
 
-    def halves(*given: Any, **named: Any) -> Any:
-        y, pull = vjp_of(*given, **named)
-        kept.append(pull)
-        return y, pull
-
-    kept: list[Any] = []
     f, *rest = args
     if isinstance(f, types.FunctionType) and rule_of(f) is None and transformed.is_users(f):
         found = by_pair(f, tuple(rest), dots[1:], keywords, keyword_dots)
         if found is not None:
             return found
-    return call_with_tangents(halves, args, dots, keywords, keyword_dots)
+    y, y_dot = jvp_of(f, rest, dots[1:], keywords, keyword_dots, dots[0])
+    return (y, Pullback(again, (args, keywords))), (y_dot, Pullback(again, (dots, keyword_dots)))
+
+
+def again(saved: Any, out_bar: Any) -> Any:
+    """The pullback of a call that is made again, so that the call's own tangents count."""
+    args, keywords = saved
+    return vjp_of(*args, **keywords)[1](out_bar)
 
 
 def by_pair(
@@ -230,7 +231,7 @@ def of_backward(
     if isinstance(bwd, FunctionPull):
         out, out_dot = of_backward(bwd.bwd, args, dots, keywords, keyword_dots)
         return arranged(out, bwd.slots), arranged(out_dot, bwd.slots)
-    return on_values(bwd, args, dots, keywords, keyword_dots)
+    return jvp_of(bwd, args, dots, keywords, keyword_dots)
 
 
 # --- transformed functions, builtins ---------------------------------------------------------------
