@@ -49,7 +49,9 @@ def normal_axis(axis: Any, ndim: int) -> int:
 
 def normal_axes(axes: Any, ndim: int) -> tuple[int, ...]:
     """Axes counted from the front; a single number becomes a tuple of one."""
-    if not isinstance(axes, (tuple, list, numpy.ndarray, range)):
+    if getattr(axes, "ndim", 0) == 1:
+        axes = axes.tolist()
+    if not isinstance(axes, (tuple, list, range)):
         axes = (axes,)
     result = tuple(normal_axis(axis, ndim) for axis in axes)
     if len(set(result)) != len(result):
