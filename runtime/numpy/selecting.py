@@ -28,6 +28,7 @@ __all__ = [
     "put_along_axis",
     "take",
     "take_along_axis",
+    "trim_zeros",
 ]
 
 TAKE_MODES = {None: "clip", "clip": "clip", "raise": "clip", "fill": "fill", "wrap": "clip"}
@@ -312,6 +313,23 @@ def argwhere(a: Any, *, size: int | None = None, fill_value: Any = None) -> Any:
     if not shape_of(a):
         return np.zeros((len(places[0]), 0), np.int32)
     return np.stack(places, axis=1)
+
+
+def trim_zeros(filt: Any, trim: str = "fb") -> Any:
+    """A vector without the zeros at its front ("f") and back ("b").
+
+    Errors: StagingError where the values are known only at run time.
+
+    >>> trim_zeros(np.array([0, 1, 0, 2, 0]))
+    Array([1, 0, 2], dtype=int32)
+    """
+    filt = np.asarray(filt)
+    (places,) = numpy.nonzero(mask_value(filt != 0, "trim_zeros"))
+    if not places.size:
+        return filt[:0]
+    start = int(places[0]) if "f" in trim.lower() else 0
+    stop = int(places[-1]) + 1 if "b" in trim.lower() else filt.shape[0]
+    return filt[start:stop]
 
 
 # leaving out, putting in --------------------------------------------------------------------------
