@@ -70,6 +70,15 @@ def test_dict_order_is_the_callers():
     assert f({"a": 1.0, "b": 2.0}) == ["a", "b"]
 
 
+def test_trees_and_flat_arguments_of_the_same_arrays_are_told_apart():
+    f = overt.jit(lambda x, y: x - 1 if y is None else x["a"] if isinstance(x, dict) else x - y)
+    x, y = np.array(5.0), np.array(3.0)
+    for _ in range(3):
+        same(f({"a": y, "b": x}, np.array(1.0)), 3.0)
+        same(f(x, y), 2.0)
+        same(f(x, None), 4.0)
+
+
 def test_a_plain_dataclass_is_a_container():
     f = overt.jit(lambda p, x: Layer(p.w * x, p.b + 1.0))
     out = f(Layer(np.ones(2), 1.0), 3.0)

@@ -9,13 +9,12 @@ from typing import Any
 
 from overt.runtime import config
 from overt.runtime.array import Array, DeviceArray
-from overt.runtime.aval import Aval, aval_of
+from overt.runtime.aval import aval_of
 from overt.runtime.errors import StagingError
 from overt.runtime.interop import as_array
 from overt.runtime.parts import is_array
 from overt.runtime.primitive import GRAPH
-from overt.runtime.tree import flatten_strict
-from overt.runtime.tree_registry import LENIENT
+from overt.runtime.tree_registry import LENIENT, STRICT
 from overt.transformer import transformed
 from overt.transformer.observed import pairs_of
 from overt.transformer.staged import Staged
@@ -24,6 +23,7 @@ from overt.transformer.transformed import Transformed, noted
 from overt.transformer.trees import is_unregistered, take_apart
 
 _current = config.current
+_flatten = STRICT.flatten
 MANY_SHAPES = 16  # programs for values of one argument before a warning
 
 
@@ -45,27 +45,53 @@ class Jitted(Transformed):
         self.compiler_options = compiler_options
         self.programs: dict[tuple, Variants] = {}
         self.bound = bound_objects(fn)
+        self.has_static = bool(self.static)
+        self.quick: dict[tuple, tuple] = {}  # for arrays alone: the shortest way through
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
-        if kwargs or self.static or GRAPH.get() is not None:
+        if kwargs or self.has_static or GRAPH.get() is not None:
             return self.general(args, kwargs)
-        leaves, structure = flatten_strict(args)
-        key = [structure, _current()]
-        for x in leaves:
+        key: list[Any] = [_current()]
+        buffers = []
+        for x in args:
             if type(x) is not DeviceArray:
-                return self.general(args, kwargs)
+                break
             key.append(x.aval)
-        variants = self.programs.get(tuple(key))
-        if variants is None or variants.promoted:
-            return self.general(args, kwargs)
-        for staged in variants.staged:
-            arrays = staged.guards.hold(self.bound)
-            if arrays is not None:
-                try:
-                    return staged.run(leaves, self.bound, arrays)
-                except Exception as error:
-                    raise self.explained(error) from None
-        return self.general(args, kwargs)
+            buffers.append(x.buffer)
+        else:
+            quick = self.quick.get(tuple(key))
+            if quick is not None:
+                run, consts, handlers, aval, names, cells = quick
+                for holder, name, value in names:
+                    if holder.get(name) is not value:
+                        break
+                else:
+                    if not cells or still_the_same(cells):
+                        try:
+                            (made,) = run(buffers + consts).consume_with_handlers(handlers)
+                        except Exception as error:
+                            raise self.explained(error) from None
+                        return DeviceArray(made, aval)
+        return self.tree(args)
+
+    def tree(self, args: tuple) -> Any:
+        """Arguments that are trees of arrays."""
+        leaves, structure = _flatten(args)
+        # Leaves of other types are left out of the key, which then is none of those known.
+        avals = [x.aval for x in leaves if type(x) is DeviceArray]
+        variants = self.programs.get((structure, _current(), *avals))
+        if variants is not None and not variants.promoted:
+            for staged in variants.staged:
+                arrays = staged.guards.hold(self.bound)
+                if arrays is not None:
+                    try:
+                        result = staged.run(leaves, self.bound, arrays)
+                    except Exception as error:
+                        raise self.explained(error) from None
+                    if staged.quick is not None and all(type(x) is DeviceArray for x in args):
+                        self.quick[_current(), *avals] = staged.quick
+                    return result
+        return self.general(args, {})
 
     def printed_source(self) -> Any:
         return transformed.lift(self.source())
@@ -191,6 +217,18 @@ class Jitted(Transformed):
     def clear_cache(self) -> None:
         """Forget all programs."""
         self.programs.clear()
+        self.quick.clear()
+
+
+def still_the_same(cells: list[tuple]) -> bool:
+    """Whether closure cells still hold the same objects."""
+    for cell, value in cells:
+        try:
+            if cell.cell_contents is not value:
+                return False
+        except ValueError:
+            return False
+    return True
 
 
 class Variants:
@@ -403,6 +441,3 @@ def jit(fun: Callable | None = None, /, **options: Any) -> Any:
     if fun is None:
         return lambda fn: Jitted(fn, **options)
     return Jitted(fun, **options)
-
-
-__all__ = ["Aval", "Jitted", "jit"]

@@ -82,6 +82,7 @@ class Staged:
     ) -> None:
         self.call, self.name = call, name
         self.count = len(avals)
+        self.quick: tuple | None = None  # (run, constants, handlers, aval, guards): one array, no state
         self.numbers: list[Write] = []
         self.avals = avals
         with STAGING:
@@ -191,11 +192,23 @@ class Staged:
                 results = program.run(leaves)
             if self.graph is not program.graph:
                 self.settle()
+            if self.quick is None and not self.refresh:
+                self.quicken()
         else:
             results = []
         self.arguments = []
         outputs = self.outputs
         return results[0] if outputs.single else outputs.fill(results, leaves, arguments)
+
+
+    def quicken(self) -> None:
+        """Note what the shortest way through a call needs, if this program may take it."""
+        ready, guards = self.program._ready, self.guards
+        if ready is not None and self.outputs.single and not (guards.places or self.number_places):
+            run, consts, handlers, out = ready
+            names = [(holder, name, seen.value) for holder, name, seen in guards.simple]
+            cells = [(cell, seen.value) for cell, seen in guards.cells]
+            self.quick = (run, consts, handlers, out[0], names, cells)
 
 
 def is_number(x: Any) -> bool:

@@ -47,8 +47,9 @@ class Place:
         elif self.holder is not ARGUMENTS:
             self.holder[self.key] = value
 
-    def name(self) -> str:
-        return f"argument {self.key}" if self.holder is ARGUMENTS else str(self.key)
+    @property
+    def is_cell(self) -> bool:
+        return isinstance(self.holder, types.CellType)
 
 
 ARGUMENTS: Any = object()
@@ -193,7 +194,8 @@ class Guards:
     """The observations of one staged program, checked before it is run."""
 
     def __init__(self, watch: Watch) -> None:
-        self.simple: list[tuple[dict, Any, Any]] = []  # (dict, name, value): `is` settles it
+        self.simple: list[tuple[dict, Any, Seen]] = []  # a name in a dict: `is` settles it
+        self.cells: list[tuple[Any, Seen]] = []  # the same for closure cells
         self.places: list[tuple[Place, Seen]] = []
         self.arrays: list[Device] = []
         for place, seen in watch.places.values():
@@ -202,6 +204,8 @@ class Guards:
                     device.settle()
             if seen.simple and isinstance(place.holder, dict):
                 self.simple.append((place.holder, place.key, seen))
+            elif seen.simple and place.is_cell:
+                self.cells.append((place.holder, seen))
             else:
                 self.places.append((place, seen))
                 self.arrays += devices(seen)
@@ -210,6 +214,13 @@ class Guards:
         """The arrays as they are now; None if the program does not fit any more."""
         for holder, name, seen in self.simple:
             value = holder.get(name, MISSING)
+            if value is not seen.value and not seen.matches(value, []):
+                return None
+        for cell, seen in self.cells:
+            try:
+                value = cell.cell_contents
+            except ValueError:
+                return None
             if value is not seen.value and not seen.matches(value, []):
                 return None
         arrays: list[Any] = []
