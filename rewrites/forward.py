@@ -32,7 +32,11 @@ def jvp(source: Source, active: Sequence[str] | None = None) -> Source:
     main = program.main
     chosen = [core.base(p.name) for p in main.params] if active is None else list(active)
     places = tuple(i for i, p in enumerate(main.params) if core.base(p.name) in chosen)
-    built = Forward(program).function(main, places, f"{main.name}_jvp", inner=False)
+    name = f"{main.name}_jvp"
+    program.generated[name] = main  # keeps the name
+    if is_plain(main.params):
+        program.made["jvp", main.name, frozenset(main.params[i].name for i in places)] = name
+    built = Forward(program).function(main, places, name, inner=False)
     done = program.finished(built)
     functions = tuple(replace(f, body=ordered(f.body)) for f in done.functions)
     return replace(done, functions=functions)
@@ -124,12 +128,16 @@ def parameters(params: tuple[Param, ...], added: tuple[Param, ...], inner: bool)
     """The parameters with those of the tangents; by keyword alone where they cannot stand behind."""
     if inner:
         return (*(replace(p, default=None) for p in params), *added)
-    if all(p.kind in ("positional", "normal") and p.default is None for p in params):
+    if is_plain(params):
         return (*params, *added)
     named = tuple(replace(p, kind="keyword") for p in added)
     if params and params[-1].kind == "double star":
         return (*params[:-1], *named, params[-1])
     return (*params, *named)
+
+
+def is_plain(params: tuple[Param, ...]) -> bool:
+    return all(p.kind in ("positional", "normal") and p.default is None for p in params)
 
 
 # --- order -----------------------------------------------------------------------------------------

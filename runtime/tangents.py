@@ -206,6 +206,14 @@ def hides(level: int, x: Any, seen: tuple[int, ...] = ()) -> bool:
     return any(holds(level, part) or hides(level, part, (*seen, id(x))) for part in inner)
 
 
+def pieces_of(x: Any) -> tuple[list[Any], Callable[[list[Any]], Any]] | None:
+    """The parts of a container and how to build another one like it."""
+    if type(x) in (list, tuple, dict):
+        return children_of(x)
+    parts = parts_of(x)
+    return None if parts is None else (parts.values, parts.rebuild)
+
+
 def carried(level: int, x: Any, dot: Any) -> Any:
     """A value with its tangent in every number of it."""
     if dot is None:
@@ -214,13 +222,10 @@ def carried(level: int, x: Any, dot: Any) -> Any:
         return dual(x, dot, level)
     if isinstance(x, types.MethodType):
         return types.MethodType(x.__func__, carried(level, x.__self__, dot))
-    parts = parts_of(x)
-    if parts is None:
-        if type(x) not in (list, tuple, dict):
-            return x
-        values, rebuild = children_of(x)  # type: ignore[misc]
-    else:
-        values, rebuild = parts.values, parts.rebuild
+    found = pieces_of(x)
+    if found is None:
+        return x
+    values, rebuild = found
     dots = children_dots(dot, x)
     return rebuild([carried(level, part, d) for part, d in zip(values, dots, strict=True)])
 
@@ -233,15 +238,12 @@ def parted(level: int, out: Any) -> tuple[Any, Any]:
     if isinstance(out, (types.MethodType, types.BuiltinMethodType)):
         holder, dot = parted(level, out.__self__)
         return (getattr(holder, out.__name__), dot) if dot is not None else (out, None)
-    parts = parts_of(out)
-    if parts is None:
-        if type(out) not in (list, tuple, dict):
-            if hides(level, out):
-                raise Escape(out)
-            return out, None
-        values, rebuild = children_of(out)  # type: ignore[misc]
-    else:
-        values, rebuild = parts.values, parts.rebuild
+    found = pieces_of(out)
+    if found is None:
+        if hides(level, out):
+            raise Escape(out)
+        return out, None
+    values, rebuild = found
     pairs = [parted(level, part) for part in values]
     dots = [dot for _, dot in pairs]
     out_dot = tuple(dots) if type(out) is functools.partial else rebuild(dots)

@@ -67,8 +67,11 @@ def found_jvp(
     """The jvp of a call by what is called."""
     if f is functools.partial:
         out = functools.partial(*args, **keywords)
+        held, named = (), {}
+        if isinstance(args[0], functools.partial):  # Python makes one of the two
+            held, named = filled(dots[0], args[0])
         own = [filled(d, x) for d, x in zip(dots[1:], args[1:], strict=True)]
-        return out, (tuple(own), {k: filled(keyword_dots.get(k), x) for k, x in keywords.items()})
+        return out, ((*held, *own), {**named, **{k: filled(keyword_dots.get(k), x) for k, x in keywords.items()}})
     if isinstance(f, functools.partial):
         held, named = f_dot if f_dot is not None else ((None,) * len(f.args), {})
         every_dot = {**{k: v for k, v in named.items() if k not in keywords}, **keyword_dots}
