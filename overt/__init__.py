@@ -23,8 +23,9 @@ _NAMES = {
     "overt.runtime.lax": "stop_gradient",
     "overt.transformer.callbacks": "pure_callback",
     "overt.transformer.custom": "custom_gradient custom_jvp custom_vjp",
-    "overt.transformer.evaluate": "block_until_ready clear_caches device_count device_get device_put "
-    "disable_jit effects_barrier eval_shape local_device_count process_count process_index",
+    "overt.transformer.evaluate": "block_until_ready clear_caches device_count device_get "
+    "device_put disable_jit effects_barrier eval_shape local_device_count process_count "
+    "process_index",
     "overt.transformer.gradients": "grad value_and_grad",
     "overt.transformer.identity": "checkpoint named_call",
     "overt.transformer.jacobians": "hessian jacfwd jacobian jacrev jvp linearize vjp",
@@ -35,9 +36,8 @@ _NAMES = {
 _PLACES = {name: (module, name) for module, names in _NAMES.items() for name in names.split()}
 _PLACES["remat"] = ("overt.transformer.identity", "checkpoint")
 _PLACES["source"] = ("overt.transformer.transformed", "generated")
-_MODULES = frozenset(
-    "debug dtypes errors experimental lax nn numpy random scipy stages tree tree_util".split()
-)
+_SUBMODULES = "debug dtypes errors experimental lax nn numpy random scipy stages tree tree_util"
+_MODULES = frozenset(_SUBMODULES.split())
 
 __all__ = [*sorted(_PLACES), *sorted(_MODULES)]
 

@@ -1,4 +1,4 @@
-"""grad, value_and_grad, jvp, vjp, Jacobians, vmap: signatures, trees and errors as JAX's users expect."""
+"""grad, jvp, vjp, Jacobians, vmap: signatures, trees and errors as JAX's users expect."""
 
 from __future__ import annotations
 
@@ -122,14 +122,19 @@ def test_gradient_keeps_dtype_and_weakness():
 
 def test_unused_and_untouched_arguments():
     same(overt.grad(lambda x, y: y)(1.0, 2.0), 0.0)
-    same_tree(overt.grad(lambda p: p["a"])({"a": 1.0, "b": np.ones(2)}), {"a": 1.0, "b": numpy.zeros(2)})
+    same_tree(
+        overt.grad(lambda p: p["a"])({"a": 1.0, "b": np.ones(2)}), {"a": 1.0, "b": numpy.zeros(2)}
+    )
 
 
 @pytest.mark.filterwarnings("ignore:Casting complex")
 @pytest.mark.parametrize(
     "call, message",
     [
-        (lambda: overt.grad(lambda x: x * x)(np.ones(3)), "scalar-output functions.*shape: \\(3,\\)"),
+        (
+            lambda: overt.grad(lambda x: x * x)(np.ones(3)),
+            "scalar-output functions.*shape: \\(3,\\)",
+        ),
         (lambda: overt.grad(lambda x: x)(3), "real- or complex-valued inputs.*int32"),
         (lambda: overt.grad(lambda x: x * 1j)(3.0), "real-valued outputs.*complex64"),
         (lambda: overt.grad(lambda x: np.sum(x > 0))(3.0), "real-valued outputs.*int32"),
@@ -339,7 +344,8 @@ def test_vmap_of_control_flow():
             if n % 2 == 0:
                 n = n // 2
             else:
-                n = 3 * n + 1
+                n = 3 * n
+                n = n + 1
             steps += 1
         return steps
 

@@ -1,4 +1,4 @@
-"""The command line: what it writes runs without libcst; mistakes are one line and an exit status."""
+"""The command line: what it writes runs without libcst; a mistake is a line and a status."""
 
 from __future__ import annotations
 
@@ -118,7 +118,9 @@ def test_show_and_diff(model, capsys):
     rows = capsys.readouterr().out.splitlines()
     row = next(r for r in rows if r.startswith("def f(x):"))
     assert row.endswith("| def f_grad(x):")
-    assert any("return np.sin(x)" in r.partition("|")[0] and "np.sin" in r.partition("|")[2] for r in rows)
+    assert any(
+        "return np.sin(x)" in r.partition("|")[0] and "np.sin" in r.partition("|")[2] for r in rows
+    )
 
 
 def test_methods_by_their_class(model, capsys):

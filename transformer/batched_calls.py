@@ -12,21 +12,31 @@ from overt.runtime.parts import is_array
 from overt.runtime.tree import prefix_leaves, tree_flatten, tree_leaves, tree_map
 
 
-def vjp_of_vmap(f: Any, args: tuple[Any, ...], vjp_of: Callable) -> tuple[Any, Any, Callable] | None:
+def vjp_of_vmap(
+    f: Any, args: tuple[Any, ...], vjp_of: Callable
+) -> tuple[Any, Any, Callable] | None:
     """(result, what is saved, backward function) of a call of `vmap(g, in_axes, out_axes)`.
 
     None where the pullback of one lane is no container of arrays, so that it cannot leave its lane.
     """
     in_axes = tuple(f.in_axes) if isinstance(f.in_axes, list) else f.in_axes
     (out, pull), (out_axes, pull_axes) = vmap_call(
-        lambda *lane: vjp_of(f.__wrapped__, *lane), args, in_axes, AUTO, f.axis_size, None, f.axis_name
+        lambda *lane: vjp_of(f.__wrapped__, *lane),
+        args,
+        in_axes,
+        AUTO,
+        f.axis_size,
+        None,
+        f.axis_name,
     )
     if not all(is_array(x) or isinstance(x, (str, type)) for x in tree_leaves(pull)):
         return None
     places = [
         None if axis is None else axis % max(1, len(aval_of(x).shape))
         for axis, x in zip(
-            prefix_leaves(in_axes, args, is_leaf=lambda a: a is None), tree_leaves(args), strict=True
+            prefix_leaves(in_axes, args, is_leaf=lambda a: a is None),
+            tree_leaves(args),
+            strict=True,
         )
     ]
     lanes = f.axis_size or next(

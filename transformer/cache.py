@@ -1,7 +1,7 @@
 """The folder that keeps generated modules: the user's own, private, checked before use.
 
-Every entry carries a hash of itself, so a file that was damaged or changed counts as missing.  Where
-the folder cannot be used everything works in memory, after one warning.
+Every entry carries a hash of itself, so a file that was damaged or changed counts as missing.
+Where the folder cannot be used everything works in memory, after one warning.
 """
 
 from __future__ import annotations

@@ -36,7 +36,9 @@ def debug_print(fmt: str, *args: Any, ordered: bool = False, **kwargs: Any) -> N
     >>> overt.debug.print("x = {x}", x=overt.numpy.arange(3))
     x = [0 1 2]
     """
-    fmt.format(*args, **{k: "" if is_array(v) else v for k, v in kwargs.items()}) if not args else None
+    fmt.format(
+        *args, **{k: "" if is_array(v) else v for k, v in kwargs.items()}
+    ) if not args else None
 
     def show(*values: Any, **named: Any) -> None:
         sys.stdout.write(fmt.format(*values, **named) + "\n")

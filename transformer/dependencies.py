@@ -15,7 +15,9 @@ from typing import Any
 
 from overt.transformer import cache
 
-Path = tuple[str, ...]  # names, each looked up in what the one before means; ".name" is an attribute
+Path = tuple[
+    str, ...
+]  # names, each looked up in what the one before means; ".name" is an attribute
 MISSING: Any = type("Missing", (), {"__name__": "missing"})()
 
 
@@ -141,7 +143,7 @@ Snapshot = list[tuple[Any, str, Any]]  # (dict, cell, module or class; name; val
 
 
 def snapshot(root: types.FunctionType, found: dict[Path, str]) -> Snapshot:
-    """The recorded names with the objects that they mean now: to see quickly that nothing changed."""
+    """The recorded names with what they mean now: to see quickly that nothing changed."""
     known: dict[Path, Any] = {(): root}
     taken: Snapshot = []
     for path in found:

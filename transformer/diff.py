@@ -5,7 +5,9 @@ from __future__ import annotations
 from overt.rewrites.core import Origin
 
 
-def beside(original: dict[int, str], generated: list[str], origins: list[Origin], width: int) -> str:
+def beside(
+    original: dict[int, str], generated: list[str], origins: list[Origin], width: int
+) -> str:
     """Two columns of `width` characters in all; `original` are the user's lines by number."""
     numbers = sorted(original)
     column = max((len(t) for t in original.values()), default=0)

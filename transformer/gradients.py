@@ -142,9 +142,9 @@ class Gradient(Transformed):
                 )
         elif not dtypes.is_inexact(x.dtype) and not self.allow_int:
             raise TypeError(
-                f"{name} requires real- or complex-valued inputs (input dtype that is a sub-dtype of "
-                f"np.inexact), but got {x.dtype.name}. If you want to use Boolean- or integer-valued "
-                "inputs, use vjp or set allow_int to True."
+                f"{name} requires real- or complex-valued inputs (input dtype that is a sub-dtype "
+                f"of np.inexact), but got {x.dtype.name}. If you want to use Boolean- or integer-"
+                "valued inputs, use vjp or set allow_int to True."
             )
         return x
 
@@ -157,7 +157,8 @@ class Gradient(Transformed):
         aval = aval_of(value)
         if aval.shape != ():
             raise TypeError(
-                f"Gradient only defined for scalar-output functions. Output had shape: {aval.shape}."
+                "Gradient only defined for scalar-output functions. "
+                f"Output had shape: {aval.shape}."
             )
         name = self.suffix
         if self.holomorphic:
@@ -170,8 +171,8 @@ class Gradient(Transformed):
             raise TypeError(
                 f"{name} requires real-valued outputs (output dtype that is a sub-dtype of "
                 f"np.floating), but got {aval.dtype.name}. For holomorphic differentiation, pass "
-                "holomorphic=True. For differentiation of non-holomorphic functions involving complex "
-                "outputs, use vjp directly."
+                "holomorphic=True. For differentiation of non-holomorphic functions involving "
+                "complex outputs, use vjp directly."
             )
         elif not dtypes.is_inexact(aval.dtype):
             raise TypeError(
@@ -264,7 +265,8 @@ def grad(
     With several `argnums` a tuple of gradients; with `has_aux` the function gives (value, aux) and
     its gradient (gradient, aux).
 
-    Errors: TypeError for integer arguments (unless `allow_int`) and results that are no real scalar.
+    Errors: TypeError for integer arguments (unless `allow_int`), and for results that are no
+    real scalar.
 
     >>> import overt
     >>> overt.grad(lambda x: x * x)(3.0)

@@ -1,4 +1,4 @@
-"""A source as a module of its own: with the imports that it needs, and a line that says what it is."""
+"""A source as a module of its own: with a line that says what it is, and the imports it needs."""
 
 from __future__ import annotations
 

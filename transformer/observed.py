@@ -128,8 +128,7 @@ class Parts(Seen):
         if pairs is None or [key for key, _ in pairs] != self.keys:
             return False
         return all(
-            part.matches(value, arrays)
-            for part, (_, value) in zip(self.parts, pairs, strict=True)
+            part.matches(value, arrays) for part, (_, value) in zip(self.parts, pairs, strict=True)
         )
 
 
@@ -141,7 +140,7 @@ def pairs_of(x: Any) -> list[tuple[Any, Any]] | None:
         return list(x.items())
     if isinstance(x, (set, frozenset)):
         return [(item, None) for item in x]
-    if isinstance(x, _OPAQUE) or isinstance(x, Array):
+    if isinstance(x, (*_OPAQUE, Array)):
         return None
     from overt.transformer.transformed import Transformed, is_users
 

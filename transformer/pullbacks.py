@@ -83,7 +83,7 @@ def _checked_cotangent(x: Any, bar: Any) -> Any:
     if have.shape != want.shape or have.dtype != want.dtype and not have.weak:
         raise ValueError(
             "unexpected JAX type (e.g. shape/dtype) for argument to vjp function: got "
-            f"{have}, but expected {want} because the corresponding output of the function had that "
-            "type"
+            f"{have}, but expected {want} because the corresponding output of the function had "
+            "that type"
         )
     return as_array(bar).astype(want.dtype)

@@ -6,7 +6,6 @@ into the user's module.
 """
 
 from __future__ import annotations
-
 import __future__
 
 import ast
@@ -189,7 +188,7 @@ class Mangle(ast.NodeTransformer):
         return node
 
 
-# --- rewritten once, found again in memory and on disk ----------------------------------------------
+# --- rewritten once, found again in memory and on disk ------------------------
 
 _memory: dict[tuple[Any, str], list[Rewritten]] = {}
 
@@ -221,7 +220,7 @@ def rewritten(
 
 
 def disk_key(function: types.FunctionType, chain: str) -> str:
-    """The key of a generated module: the file's text, which function, how made, by which version."""
+    """The key of a generated module: the file's text, the function, how made, by which version."""
     from overt import __version__
 
     code = function.__code__
@@ -276,7 +275,7 @@ def to_disk(key: str, made: Rewritten) -> None:
     cache.write(key, entry)
 
 
-# --- exceptions --------------------------------------------------------------------------------------
+# --- exceptions ---------------------------------------------------------------
 
 
 def place_of(frames: Iterable[tuple[str, int]]) -> Place:
@@ -290,7 +289,7 @@ def place_of(frames: Iterable[tuple[str, int]]) -> Place:
 
 
 def note_place(error: BaseException) -> None:
-    """Add to an exception the user's own file, line and text, if it passed through generated code."""
+    """Add to an exception that passed through generated code the user's file, line and text."""
     frames, trace = [], error.__traceback__
     while trace is not None:
         frames.append((trace.tb_frame.f_code.co_filename, trace.tb_lineno))

@@ -82,7 +82,9 @@ class Staged:
     ) -> None:
         self.call, self.name = call, name
         self.count = len(avals)
-        self.quick: tuple | None = None  # (run, constants, handlers, aval, guards): one array, no state
+        self.quick: tuple | None = (
+            None  # (run, constants, handlers, aval, guards): one array, no state
+        )
         self.numbers: list[Write] = []
         self.avals = avals
         with STAGING:
@@ -108,7 +110,7 @@ class Staged:
             return plain
 
     def body(self, *inputs: Any) -> list[Any]:
-        """What the program does: run the function, note what it reads and writes, undo the writes."""
+        """What is staged: run the function, note what it reads and writes, undo the writes."""
         watch = Watch()
         arguments = self.arguments
         for i, x in enumerate(arguments):
@@ -122,9 +124,7 @@ class Staged:
                     w for place, seen in watch.places.values()
                     for w in differences(seen, place.get(arguments), place)
                 ]  # fmt: skip
-                trees = [
-                    (w, None if w.value is MISSING else take_apart(w.value)) for w in writes
-                ]
+                trees = [(w, None if w.value is MISSING else take_apart(w.value)) for w in writes]
                 undo += writes
             except BaseException:
                 for place, seen in watch.places.values():
@@ -200,7 +200,6 @@ class Staged:
         outputs = self.outputs
         return results[0] if outputs.single else outputs.fill(results, leaves, arguments)
 
-
     def quicken(self) -> None:
         """Note what the shortest way through a call needs, if this program may take it."""
         ready, guards = self.program._ready, self.guards
@@ -247,7 +246,9 @@ def evaluated(graph: Graph) -> set[int]:
     found: set[int] = set()
     for node in graph.nodes:
         if node.values is not None:
-            found |= {id(x) for x in node.inputs if isinstance(x, Array) and type(x) is not Symbolic}
+            found |= {
+                id(x) for x in node.inputs if isinstance(x, Array) and type(x) is not Symbolic
+            }
         for region in node.regions:
             found |= evaluated(region)
     return found

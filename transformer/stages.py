@@ -110,7 +110,7 @@ class Compiled:
         self.out_info = traced.out_info
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
-        from overt.transformer.jit import Call
+        from overt.transformer.arguments import Call
 
         call = Call(self.traced.jitted, args, kwargs)
         expected = self.traced.call
@@ -123,7 +123,8 @@ class Compiled:
         for i, (have, want) in enumerate(zip(call.avals, expected.avals, strict=True)):
             if have.shape != want.shape or have.dtype != want.dtype:
                 raise TypeError(
-                    f"the program was compiled for {want} as its argument {i}, but called with {have}"
+                    f"the program was compiled for {want} as its argument {i}, "
+                    f"but called with {have}"
                 )
         arrays = self.traced.staged.guards.hold(call.objects)
         if arrays is None or call.promoted_values != expected.promoted_values:

@@ -56,7 +56,7 @@ ARGUMENTS: Any = object()
 
 
 class Write(NamedTuple):
-    """A value that staged code stored: where (a place, then steps into its parts), what, and before."""
+    """A value that staged code stored: the place, steps into its parts, the value, and before."""
 
     place: Place
     steps: tuple[Any, ...]
@@ -130,8 +130,11 @@ def differences(seen: Seen, x: Any, place: Place, steps: tuple = ()) -> Iterator
 
         if isinstance(x, (list, set)):
             now = [part for _, part in pairs_of(x) or ()]
-            if isinstance(x, set) and set(seen.keys) != x or isinstance(x, list) and (
-                len(now) != len(seen.values)
+            if (
+                isinstance(x, set)
+                and set(seen.keys) != x
+                or isinstance(x, list)
+                and (len(now) != len(seen.values))
             ):
                 yield Write(place, (*steps, ALL), x.copy(), _copied(seen))
                 return

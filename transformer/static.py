@@ -89,7 +89,8 @@ class Static:
         except TypeError as error:
             raise ValueError(
                 "Non-hashable static arguments are not supported. An error occurred when trying to "
-                f"hash an object of type {type(value)}, {value!r}. The error was: TypeError: {error}"
+                f"hash an object of type {type(value)}, {value!r}. The error was: "
+                f"TypeError: {error}"
             ) from None
 
 

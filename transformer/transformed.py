@@ -27,7 +27,9 @@ class Transformed:
 
     chain: str = ""  # the transformation and its options, as a text: part of cache keys
     suffix: str = ""  # the generated function is called `<name>_<suffix>`
-    closed: bool = True  # whether its source can stand in for it, so that passes can go on from there
+    closed: bool = (
+        True  # whether its source can stand in for it, so that passes can go on from there
+    )
 
     def __init__(self, fn: Callable[..., Any]) -> None:
         if not callable(fn):
@@ -57,7 +59,7 @@ class Transformed:
         return source_of(self.__wrapped__)
 
     def printed_source(self) -> Any:
-        """What `overt.source` shows; where it differs, the text that runs rather than the closed form."""
+        """What `overt.source` shows: where it differs from the closed form, what runs."""
         return self.source()
 
     def __repr__(self) -> str:
@@ -99,7 +101,9 @@ def target_of(fn: Any) -> Target:
 def call_method(fn: Any) -> Any:
     """The `__call__` that a user's class gives its objects; None for other callables."""
     call = getattr(type(fn), "__call__", None)  # noqa: B004
-    return call if isinstance(call, types.FunctionType | Transformed) and is_users(type(fn)) else None
+    return (
+        call if isinstance(call, types.FunctionType | Transformed) and is_users(type(fn)) else None
+    )
 
 
 def bound_count(fn: Any) -> int:
@@ -115,10 +119,12 @@ def is_users(thing: Any) -> bool:
     if getattr(thing, "__overt_plain__", False):
         return True  # plain Python of ours, such as the loops of `lax`, for the passes to read
     module = getattr(thing, "__module__", None) or ""
+    code = getattr(thing, "__code__", None)
+    if code is not None and code.co_filename.startswith("<doctest"):
+        return True
     top = module.partition(".")[0]
     if top in NOT_THE_USERS or top in sys.stdlib_module_names:
         return top == "__main__"
-    code = getattr(thing, "__code__", None)
     file = code.co_filename if code else getattr(sys.modules.get(module), "__file__", "") or ""
     return "site-packages" not in file and "dist-packages" not in file
 
@@ -146,7 +152,7 @@ def is_closed(fn: Any) -> bool:
             return True
 
 
-# --- sources ---------------------------------------------------------------------------------------
+# --- sources ------------------------------------------------------------------
 
 _sources: weakref.WeakKeyDictionary[types.FunctionType, Any] = weakref.WeakKeyDictionary()
 
@@ -184,7 +190,7 @@ def _function_source(fn: types.FunctionType) -> Any:
     return found[1]
 
 
-# --- live functions --------------------------------------------------------------------------------
+# --- live functions -----------------------------------------------------------
 
 _alive: weakref.WeakKeyDictionary[types.FunctionType, dict[str, Any]] = weakref.WeakKeyDictionary()
 
@@ -280,7 +286,7 @@ def name_of(fn: Any) -> str:
     return getattr(fn, "__qualname__", None) or repr(fn)
 
 
-# --- calling ---------------------------------------------------------------------------------------
+# --- calling ------------------------------------------------------------------
 
 
 def needs_lifting(*trees: Any) -> bool:
@@ -306,7 +312,7 @@ def generated(fn: Any) -> str:
     >>> import overt
     >>> overt.source(len)
     Traceback (most recent call last):
-    TypeError: overt.source needs a function made by grad, jit, vmap, ...; got <built-in function len>
+    TypeError: overt.source needs a function made by grad, jit, ...; got <built-in function len>
     """
     from overt.transformer.modules import standalone
 
@@ -316,5 +322,5 @@ def generated(fn: Any) -> str:
         made = fn.__dict__.get("__overt__")
         return made.text if made is not None else standalone(source_of(fn))
     if not isinstance(fn, Transformed):
-        raise TypeError(f"overt.source needs a function made by grad, jit, vmap, ...; got {fn!r}")
+        raise TypeError(f"overt.source needs a function made by grad, jit, ...; got {fn!r}")
     return standalone(fn.printed_source())

@@ -1,0 +1,169 @@
+"""The arguments of a call of a jitted function: inputs of a program, and the key it is found by."""
+
+from __future__ import annotations
+
+import inspect
+from typing import Any
+
+from overt.runtime import config
+from overt.runtime.array import Array, DeviceArray
+from overt.runtime.aval import aval_of
+from overt.runtime.interop import as_array
+from overt.runtime.parts import is_array
+from overt.runtime.tree_registry import LENIENT
+from overt.transformer import transformed
+from overt.transformer.observed import pairs_of
+from overt.transformer.static import Static, marked
+from overt.transformer.trees import is_unregistered, take_apart
+
+
+class Call:
+    """The arguments of one call: arrays for the program, the rest for its key."""
+
+    def __init__(self, jitted: Any, args: tuple, kwargs: dict[str, Any]) -> None:
+        self.jitted = jitted
+        self.args, self.kwargs = args, kwargs
+        if jitted.static:
+            args, kwargs = marked(jitted.static, args, kwargs)
+        tree = (args, kwargs) if kwargs else args
+        self.flat = take_apart(tree)
+        self.has_keywords = bool(kwargs)
+        self.every: list[Any] = []
+        self.all_leaves: list[Any] = []
+        self.all_dynamic: list[int] = []
+        key: list[Any] = [self.flat.structure, config.current()]
+        objects: list[Any] = []
+        for i, x in enumerate(self.flat.leaves):
+            x = x if not is_array(x) else spec(x)
+            self.every.append(x.value if type(x) is Static else x)
+            if is_array(x):
+                self.all_dynamic.append(i)
+                self.all_leaves.append(x)
+                key.append(aval_of(x))
+            elif type(x) is Static:
+                key.append(x.key)
+            elif is_object(x):
+                objects.append(x)
+                key.append(("object", type(x)))
+            else:
+                key.append(value_key(x))
+        self.objects = objects + jitted.bound
+        self.key = tuple(key)
+        self.promote(())
+
+    def promote(self, promoted: tuple[int, ...]) -> None:
+        """Treat some of the arrays as static values."""
+        self.promoted = promoted
+        self.dynamic = [i for i in self.all_dynamic if i not in promoted]
+        self.leaves = [
+            x for i, x in zip(self.all_dynamic, self.all_leaves, strict=True) if i not in promoted
+        ]
+        self.avals = [aval_of(x) for x in self.leaves]
+        self.promoted_values = tuple(
+            int(x) for i, x in zip(self.all_dynamic, self.all_leaves, strict=True) if i in promoted
+        )
+
+    def run(self, inputs: list[Any]) -> Any:
+        """The function on symbolic values."""
+        every = list(self.every)
+        for i, x in zip(self.dynamic, inputs, strict=True):
+            every[i] = x
+        for i, value in zip(self.promoted, self.promoted_values, strict=True):
+            every[i] = bool(value) if aval_of(self.every[i]).dtype.kind == "b" else value
+        args, kwargs = self.rebuilt(every)
+        return self.jitted.function()(*args, **kwargs)
+
+    def rebuilt(self, every: list[Any]) -> tuple[tuple, dict[str, Any]]:
+        tree = self.flat.rebuild(every)
+        return tree if self.has_keywords else (tree, {})
+
+    def donated_inputs(self) -> tuple[int, ...]:
+        """Which inputs of the program the caller gives away."""
+        chosen = self.jitted.donated
+        positions = chosen.positions(len(self.args))
+        marks: list[bool] = []
+        for i, x in enumerate(self.args):
+            marks += [i in positions] * len(take_apart((x,)).leaves)
+        for name in sorted(self.kwargs):
+            marks += [name in chosen.names] * len(take_apart((self.kwargs[name],)).leaves)
+        return tuple(k for k, i in enumerate(self.dynamic) if marks[i])
+
+    def leaf_name(self, i: int) -> str:
+        """The name of the argument that a leaf belongs to."""
+        count = 0
+        try:
+            names = list(inspect.signature(self.jitted.__wrapped__).parameters)
+        except (TypeError, ValueError):
+            names = []
+        for k, x in enumerate(self.args):
+            count += len(take_apart((x,)).leaves)
+            if i < count:
+                return f"argument {names[k]!r}" if k < len(names) else f"argument {k}"
+        for name in sorted(self.kwargs):
+            count += len(take_apart((self.kwargs[name],)).leaves)
+            if i < count:
+                return f"argument {name!r}"
+        return f"argument {i}"
+
+
+def spec(x: Any) -> Any:
+    """A leaf of the arguments as a concrete array; a ShapeDtypeStruct stays one."""
+    if isinstance(x, Array) or getattr(x, "is_shape", False):
+        return x
+    return as_array(x)
+
+
+def bound_objects(fn: Any) -> list[Any]:
+    """What a callable has bound: the object of a method, arguments of a partial."""
+    target = transformed.target_of(fn)
+    return [*target.prefix, *([target.keywords] if target.keywords else [])]
+
+
+def is_object(x: Any) -> bool:
+    """Whether an argument is an object whose attributes the program may read."""
+    return not is_unregistered(x) and not LENIENT.is_node(type(x)) and pairs_of(x) is not None
+
+
+def value_key(x: Any) -> Any:
+    """The key of an argument that is a Python value: a text, a function, a class."""
+    try:
+        hash(x)
+    except TypeError:
+        raise TypeError(
+            f"an argument of type {type(x).__name__} ({x!r}) is neither an array nor a container "
+            "nor hashable, so it cannot be an argument of a jitted function"
+        ) from None
+    return (type(x), x)
+
+
+def is_small_integer(x: Any) -> bool:
+    aval = aval_of(x)
+    return aval.shape == () and aval.dtype.kind in "iub" and isinstance(x, DeviceArray)
+
+
+def needed_inputs(error: BaseException) -> set[int]:
+    """The program's inputs that the value depends on which a staging error is about."""
+    from overt.runtime.staging import Symbolic
+
+    value, trace = None, error.__traceback__
+    while trace is not None:
+        found = trace.tb_frame.f_locals.get("self")
+        if type(found) is Symbolic:
+            value = found
+        trace = trace.tb_next
+    if value is None:
+        return set()
+    found_inputs: set[int] = set()
+    pending, seen = [value], set()
+    while pending:
+        x = pending.pop()
+        if id(x.node) in seen:
+            continue
+        seen.add(id(x.node))
+        if x.node is x.graph.source:
+            if x.graph.parent is None:
+                found_inputs.add(x.index)
+            seen.discard(id(x.node))
+            continue
+        pending += [i for i in x.node.inputs if type(i) is Symbolic]
+    return found_inputs
