@@ -166,7 +166,9 @@ class Program:
                     fn = self.resolver.object(node.func)
                     rule = rule_of(fn) if fn is not None else None
                     name = rule.name if rule is not None else getattr(fn, "__name__", "")
-                    if name in SELECTING or isinstance(node.func, ast.Attribute) and fn is None:
+                    method = node.func.attr if isinstance(node.func, ast.Attribute) else ""
+                    record = method in ("pushed", "reversed", "flipped")
+                    if name in SELECTING or method and fn is None and not record:
                         return True
                     if isinstance(node.func, ast.Name) and node.func.id == "@set_item":
                         return True

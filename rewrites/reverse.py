@@ -120,7 +120,7 @@ def pullback_pair(source: Source, active: Sequence[str] | None = None) -> tuple[
 def build_pair(program: Program, main: Function, active: frozenset[str]) -> tuple[Function, Function]:
     """The forward and the backward function of one function."""
     sweep = begun(program, main, set(active))
-    out_bar = sweep.names.fresh("out_bar")
+    out_bar = sweep.names.fresh(bar_name(main))
     sweep.shapes.known[out_bar] = sweep.shapes.of(sweep.function.result) or frozenset([out_bar])
     sweep.give(sweep.function.result, core.name(out_bar))
     forward, _ = sweep.run()
@@ -157,6 +157,14 @@ def build_pair(program: Program, main: Function, active: frozenset[str]) -> tupl
     return fwd, bwd
 
 
+def bar_name(main: Function) -> str:
+    """A name for the result's cotangent that is not among the parameters."""
+    taken, name = {core.base(p.name) for p in main.params}, "out_bar"
+    while name in taken:
+        name += "_bar"
+    return name
+
+
 def order_of(main: Function, forward: tuple[Stmt, ...]):  # type: ignore[no-untyped-def]
     positions: dict[str, int] = {p.name: i for i, p in enumerate(main.params)}
     for i, s in enumerate(core.walk(forward)):
@@ -168,7 +176,7 @@ def order_of(main: Function, forward: tuple[Stmt, ...]):  # type: ignore[no-unty
 def build_bwd(program: Program, main: Function, active: frozenset[str]) -> Function:
     """One function that takes the arguments and the result's cotangent, and gives the arguments' ones."""
     sweep = begun(program, main, set(active))
-    out_bar = sweep.names.fresh("out_bar")
+    out_bar = sweep.names.fresh(bar_name(main))
     sweep.shapes.known[out_bar] = sweep.shapes.of(sweep.function.result) or frozenset([out_bar])
     sweep.give(sweep.function.result, core.name(out_bar))
     forward, _ = sweep.run()

@@ -30,11 +30,40 @@ def simplify(function: Function, program: Program) -> Function:
     for _ in range(3):
         before = function
         function = made_plainer(function)
+        function = records_joined(function)
         function = pruned(function, program)
         function = Nesting(function, program).run()
         if function == before:
             break
     return made_plainer(function)
+
+
+def records_joined(function: Function) -> Function:
+    """One record where two of a loop would hold the same."""
+    table: dict[str, ast.expr] = {}
+    for s in core.walk(function.body):
+        if not isinstance(s, For | While):
+            continue
+        pushes = {
+            t.target: t.value for t in s.body if isinstance(t, Assign) and is_push(t.value)
+        }
+        seen: dict[str, str] = {}
+        for c in s.carries:
+            pushed = pushes.get(c.next.id) if isinstance(c.next, ast.Name) else None
+            if pushed is None or not isinstance(c.init, ast.Call):
+                continue
+            held = ast.dump(core.tuple_of(pushed.args))
+            if held in seen:
+                table[c.out] = core.name(seen[held])
+            seen.setdefault(held, c.out)
+    if not table:
+        return function
+    return core.map_function(function, lambda e: core.substitute(e, table))
+
+
+def is_push(value: ast.expr) -> bool:
+    f = value.func if isinstance(value, ast.Call) else None
+    return isinstance(f, ast.Attribute) and f.attr == "pushed"
 
 
 def made_plainer(function: Function) -> Function:
