@@ -20,13 +20,14 @@ from overt.runtime.primitive import Rule
 from overt.runtime.undefined import UndefinedValue
 
 __all__ = [
-    "Escape", "call_with_tangents", "field_dot", "filled", "is_moving", "tangent_for", "updated", "zero_dot",
+    "Escape", "call_with_tangents", "field_dot", "filled", "is_moving", "listed", "tangent_for", "updated", "zero_dot",
 ]  # fmt: skip
 
 OPERATORS = frozenset(
     f"__{n}__"
     for n in "add radd sub rsub mul rmul truediv rtruediv pow rpow matmul rmatmul neg abs getitem iter".split()
 )
+VIEWS = (type({}.keys()), type({}.values()), type({}.items()))
 LIBRARIES = ("builtins", "overt", "numpy", "jaxlib", "collections", "functools", "types")
 
 
@@ -154,11 +155,15 @@ def call_with_tangents(
         given = [carried(level, x, dot) for x, dot in zip(args, dots, strict=True)]
         named = {k: carried(level, x, keyword_dots.get(k)) for k, x in keywords.items()}
         out = fn(*given, **named)
-        if hasattr(out, "__next__"):
-            out = list(out)
+        out = listed(out)
     for x in args:
         settle(level, x)
     return parted(level, out)
+
+
+def listed(out: Any) -> Any:
+    """An iterator, or a view of a dictionary, as a list."""
+    return list(out) if hasattr(out, "__next__") or isinstance(out, VIEWS) else out
 
 
 def settle(level: int, x: Any, seen: tuple[int, ...] = ()) -> None:

@@ -11,13 +11,22 @@ import builtins
 import functools
 import inspect
 import types
+import weakref
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from overt.rewrites.refusal import Refusal
 from overt.runtime.plain_builtins import PLAIN, map_of, reduce_rest
 from overt.runtime.primitive import rule_of
-from overt.runtime.tangents import Escape, call_with_tangents, filled, has_operators, is_moving, zero_dot
+from overt.runtime.tangents import (
+    Escape,
+    call_with_tangents,
+    filled,
+    has_operators,
+    is_moving,
+    listed,
+    zero_dot,
+)
 from overt.transformer import calls, transformed
 from overt.transformer.calls import FunctionPull, Pullback, apply_to, arranged, call_method, vjp_of
 from overt.transformer.pullbacks import VjpFunction
@@ -55,8 +64,7 @@ def jvp_of(
     keywords, keyword_dots = dict(keywords or {}), dict(keyword_dots or {})
     if not (is_moving(f_dot) or is_moving(dots) or is_moving(keyword_dots)):
         out = in_form(f, args, keywords)(*args, **keywords)
-        if hasattr(out, "__next__"):
-            out = list(out)
+        out = listed(out)
         return out, zero_dot(out)
     return found_jvp(f, args, dots, keywords, keyword_dots, f_dot)
 
@@ -182,6 +190,9 @@ def by_source(
 
 # --- what reverse mode leaves ----------------------------------------------------------------------
 
+# The backward function as it was generated, for one that staged code calls in its lifted form.
+_unlifted: weakref.WeakKeyDictionary[Any, Any] = weakref.WeakKeyDictionary()
+
 
 def of_vjp(args: tuple, dots: tuple, keywords: dict[str, Any], keyword_dots: dict[str, Any]) -> Pair:
     """`vjp_of(f, x)` along tangents: the value, and the pullback with what it saved."""
@@ -223,6 +234,8 @@ def by_pair(
     except Refusal:
         return None
     (y, saved), (y_dot, saved_dot) = found
+    if lift:
+        _unlifted[pair[1]] = calls.pair_of(f, active, False)[1]  # type: ignore[index]
     pull = FunctionPull(pair[1], calls.layout(f, bound, len(args), keywords))
     return (y, Pullback(pull, saved)), (y_dot, Pullback(pull, saved_dot))
 
@@ -232,7 +245,8 @@ def of_backward(
 ) -> Pair:
     """The backward half of a pullback along tangents."""
     if isinstance(bwd, FunctionPull):
-        out, out_dot = of_backward(bwd.bwd, args, dots, keywords, keyword_dots)
+        plain = _unlifted.get(bwd.bwd, bwd.bwd)
+        out, out_dot = of_backward(plain, args, dots, keywords, keyword_dots)
         return arranged(out, bwd.slots), arranged(out_dot, bwd.slots)
     return jvp_of(bwd, args, dots, keywords, keyword_dots)
 
