@@ -54,9 +54,9 @@ def jvp(fun: Callable, primals: Sequence, tangents: Sequence, has_aux: bool = Fa
 
 def forward(fun: Callable, primals: tuple, tangents: tuple, has_aux: bool) -> tuple:
     """(value, tangent), and what else the function returned."""
-    from overt.transformer.tangent_calls import jvp_of
+    from overt.transformer.tangent_calls import jvp_at_top
 
-    out, out_dot = jvp_of(fun, primals, tangents)
+    out, out_dot = jvp_at_top(fun, primals, tangents)
     aux = None
     if has_aux:
         (out, aux), (out_dot, _) = out, out_dot
