@@ -11,7 +11,7 @@ from overt.runtime.array import DeviceArray
 from overt.runtime.errors import StagingError
 from overt.runtime.primitive import GRAPH
 from overt.runtime.tree_registry import STRICT
-from overt.transformer import transformed
+from overt.transformer import rewrite, transformed
 from overt.transformer.arguments import Call, bound_objects, is_small_integer, needed_inputs
 from overt.transformer.staged import Staged
 from overt.transformer.static import Chosen
@@ -128,6 +128,7 @@ class Jitted(Transformed):
                 staged = self.staged(call)
             except StagingError as error:
                 if not self.promotes(error, call, variants):
+                    rewrite.note_place(error, self.result_place())
                     raise
                 continue
             table = variants.of(call)
@@ -139,6 +140,12 @@ class Jitted(Transformed):
                     f"{transformed.name_of(self)} changes, while it is staged, what it depends on"
                 )
             return staged, arrays
+
+    def result_place(self) -> Any:
+        """The user's line with the function's result, for errors that are about the result."""
+        function = self.function()
+        live = getattr(function, "func", function)
+        return rewrite.result_place(live) if hasattr(live, "__code__") else rewrite.NO_PLACE
 
     def staged(self, call: Call) -> Staged:
         staged = Staged(
@@ -175,9 +182,7 @@ class Jitted(Transformed):
             )
 
     def explained(self, error: Exception) -> Exception:
-        from overt.transformer.rewrite import note_place
-
-        note_place(error)
+        rewrite.note_place(error)
         return error
 
     # --- looking at programs

@@ -288,13 +288,21 @@ def place_of(frames: Iterable[tuple[str, int]]) -> Place:
     return best
 
 
-def note_place(error: BaseException) -> None:
+def result_place(live: types.FunctionType) -> Place:
+    """The user's line with the last statement of a live function: where its result is made."""
+    made = live.__dict__.get("__overt__")
+    return next((p for p in reversed(made.places if made else ()) if p[1]), NO_PLACE)
+
+
+def note_place(error: BaseException, otherwise: Place = NO_PLACE) -> None:
     """Add to an exception that passed through generated code the user's file, line and text."""
     frames, trace = [], error.__traceback__
     while trace is not None:
         frames.append((trace.tb_frame.f_code.co_filename, trace.tb_lineno))
         trace = trace.tb_next
     file, line, text = place_of(frames)
+    if not line:
+        file, line, text = otherwise
     if not line:
         return
     note = f'in the code generated from\n  File "{file}", line {line}\n    {text}'
