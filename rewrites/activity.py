@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import dataclasses
 from collections.abc import Callable
 
 from overt.rewrites import core
@@ -71,6 +72,7 @@ class Activity:
                     f"a value that is being differentiated is stored in {n!r}, outside the function",
                     "Return it instead (`has_aux=True` passes on what is not differentiated).",
                     value,
+                    recordable=True,
                 )
             self.names.add(n)
 
@@ -82,6 +84,7 @@ class Activity:
                     "a value that is being differentiated is stored in an object",
                     "Return it, or build the object from it in one expression.",
                     ast.Pass(lineno=s.origin.line),
+                    recordable=True,
                 )
         elif isinstance(node, ast.Expr):
             f = getattr(node.value, "func", None)
@@ -93,6 +96,7 @@ class Activity:
                     "a value that is being differentiated is put into a container of another function",
                     "Return it instead.",
                     ast.Pass(lineno=s.origin.line),
+                    recordable=True,
                 )
         elif not isinstance(node, ast.Assert | ast.Raise | ast.Global | ast.Nonlocal | ast.Import):
             bound = {
@@ -104,6 +108,7 @@ class Activity:
                     "cannot be rewritten",
                     "Move what is differentiated out of it.",
                     ast.Pass(lineno=s.origin.line),
+                    recordable=True,
                 )
 
     # --- expressions
@@ -166,6 +171,13 @@ class Activity:
                 )
             return False
         arguments = [*node.args, *(k.value for k in node.keywords)]
+        if is_plain_class(fn) and any(self.expr(a) for a in arguments):
+            raise Refusal(
+                f"an object of the class {fn.__name__} holds values that are being differentiated",
+                "A dataclass or named tuple would be differentiated as source.",
+                node,
+                recordable=True,
+            )
         return self.expr(node.func) or any(self.expr(a) for a in arguments)
 
     def of_Lambda(self, node: ast.Lambda) -> bool:
@@ -181,6 +193,16 @@ class Activity:
         return any(inner.expr(p) for p in parts)
 
     of_ListComp = of_SetComp = of_GeneratorExp = of_DictComp = comprehension
+
+
+def is_plain_class(fn: object) -> bool:
+    """Whether a callee is a user's class whose objects are no containers of fields."""
+    return (
+        isinstance(fn, type)
+        and fn.__module__.partition(".")[0] not in ("builtins", "functools", "overt", "numpy")
+        and not dataclasses.is_dataclass(fn)
+        and not (issubclass(fn, tuple) and hasattr(fn, "_fields"))
+    )
 
 
 def plain_tuple(target: core.Pattern, value: ast.Tuple | ast.List) -> bool:

@@ -52,6 +52,7 @@ class Hoist:
                 f"the nested functions share the variable {shared[0]!r} by `nonlocal`",
                 "Return the new value from the function instead.",
                 ast.Pass(lineno=f.origin.line),
+                recordable=True,
             )
         self.check_rebinding(f, defines)
         captured = {d.name: core.free_of_function(d.function) for d in defines}

@@ -8,8 +8,11 @@ import ast
 class Refusal(NotImplementedError):
     """Raised at once for code that cannot be rewritten."""
 
-    def __init__(self, reason: str, way_out: str = "", node: ast.AST | None = None) -> None:
+    def __init__(
+        self, reason: str, way_out: str = "", node: ast.AST | None = None, recordable: bool = False
+    ) -> None:
         self.reason, self.way_out, self.node = reason, way_out, node
+        self.recordable = recordable  # the code runs as it is: its derivative can be recorded
         self.file = self.line_text = ""
         self.line = getattr(node, "lineno", 0) or 0
         super().__init__(self.message())

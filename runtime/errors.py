@@ -17,3 +17,7 @@ class BatchedPredicateError(StagingError):
 
 class PromotionError(OvertError, ValueError):
     """Two dtypes have no common dtype in the promotion table."""
+
+
+class RecordedWarning(UserWarning):
+    """A derivative is recorded while the function runs, since its text cannot be written."""

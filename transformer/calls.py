@@ -26,6 +26,7 @@ from overt.runtime.primitive import rule_of
 from overt.runtime.record import vjp_call
 from overt.runtime.tree_registry import register_pytree_node
 from overt.transformer import transformed
+from overt.transformer.recording import say
 from overt.transformer.pullbacks import VjpFunction
 from overt.transformer.transformed import Transformed
 
@@ -132,10 +133,13 @@ def of_function(
         if name in bound.arguments and has_derivative(bound.arguments[name])
     )
     lift = transformed.needs_lifting(args, keywords)
-    pair = pair_of(whole, active, lift)
-    if pair is None:
+    try:
+        fwd, bwd = pair_of(whole, active, lift)
+    except Refusal as refusal:
+        if not refusal.recordable:
+            raise
+        say(transformed.name_of(whole), refusal)
         return None
-    fwd, bwd = pair
     out, saved = fwd(*args, **keywords)
     return out, Pullback(FunctionPull(bwd, layout(f, bound, len(args), keywords)), saved)
 
@@ -473,6 +477,8 @@ def recorded_call(f: Any, args: tuple[Any, ...], keywords: dict[str, Any]) -> An
     function = transformed.lifted(f) if lift else f
     if isinstance(f, functools.partial):
         function = f
+    elif not lift and isinstance(f, types.FunctionType) and transformed.has_source(f):
+        function = transformed.plain(f)
 
     def run(args: Any, keywords: Any) -> Any:
         return function(*args, **keywords)

@@ -14,7 +14,9 @@ from overt.runtime.aval import aval_of
 from overt.runtime.derivatives import is_array, materialize
 from overt.runtime.interop import as_array
 from overt.runtime.tree import flatten_strict, tree_flatten
+from overt.rewrites.refusal import Refusal
 from overt.transformer import transformed
+from overt.transformer.recording import say
 from overt.transformer.transformed import Transformed, noted
 
 FLOAT0 = numpy.dtype([("float0", numpy.void, 0)])
@@ -35,6 +37,7 @@ class Gradient(Transformed):
         aux = ", aux" if has_aux else ""
         self.chain = f"{self.suffix}({self.argnums}{aux})"
         self.checked: set[Any] = set()
+        self.records = False  # its derivative has no text
 
     def argument_positions(self, count: int) -> tuple[int, ...]:
         """The differentiated arguments as positions among `count` of them."""
@@ -91,7 +94,7 @@ class Gradient(Transformed):
             else:
                 leaves, definition = flatten_strict((prepared, kwargs))
                 key = (definition, *[x.aval if isinstance(x, Array) else type(x) for x in leaves])
-                if key in self.checked:
+                if key in self.checked and not self.records:
                     result = self.runs(False, False)(*prepared, **kwargs)
                     grads, aux = result if self.has_aux else (result, None)
                     grads = self.finished(grads, [prepared[i] for i in positions])
@@ -109,7 +112,13 @@ class Gradient(Transformed):
 
     def with_value(self, lift: bool, args: list[Any], kwargs: dict[str, Any]) -> Any:
         """Value and gradient; if that fails since the function's result is no scalar, say so."""
-        run = self.runs(True, lift)
+        try:
+            run = self.runs(True, lift)
+        except Refusal as refusal:
+            if not refusal.recordable:
+                raise
+            say(transformed.name_of(self), refusal)
+            return self.recorded(args, self.argument_positions(len(args)), kwargs, lift)
         try:
             return run(*args, **kwargs)
         except (TypeError, ValueError, LookupError, AttributeError) as error:
@@ -187,11 +196,16 @@ class Gradient(Transformed):
             return fitted(grads, arguments[0])
         return tuple(fitted(g, x) for g, x in zip(grads, arguments, strict=True))
 
-    def recorded(self, args: list[Any], positions: tuple[int, ...], kwargs: dict) -> Any:
-        """The same for a function that has no source: by recording what it calls."""
+    def recorded(
+        self, args: list[Any], positions: tuple[int, ...], kwargs: dict, lift: bool = False
+    ) -> Any:
+        """The same for a function whose derivative has no text: by recording what it calls."""
         from overt.runtime.record import vjp_call
 
+        self.records = True
         fn = self.__wrapped__
+        if transformed.has_source(fn):
+            fn = transformed.lifted_form(fn) if lift else transformed.plain(fn)
 
         def of_chosen(*chosen: Any) -> Any:
             full = list(args)
