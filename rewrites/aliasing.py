@@ -10,11 +10,12 @@ Arrays are values here, so a store changes one name.  Where NumPy's answer would
 from __future__ import annotations
 
 import ast
+from collections.abc import Callable, Iterator
 from dataclasses import replace
 
 from overt.rewrites import core
 from overt.rewrites.core import Assign, Block, For, Function, If, Stmt, While, With, is_local, reads
-from overt.rewrites.liveness import prune
+from overt.rewrites.liveness import Pruner
 from overt.rewrites.refusal import Refusal
 
 VIEWS = frozenset("T real imag flat mT".split())
@@ -22,15 +23,33 @@ VIEW_CALLS = frozenset(
     "reshape ravel view transpose swapaxes squeeze asarray atleast_1d atleast_2d moveaxis diagonal "
     "broadcast_to expand_dims rollaxis flip items values".split()
 )
+MAKERS = frozenset(
+    "zeros ones empty full array arange linspace eye zeros_like ones_like empty_like full_like".split()
+)
 STORES = frozenset(("@set_item", "@appended", "@changed", "@popped"))
 
 
-def check_aliases(function: Function) -> Function:
-    """The function, with what can only be known at run time marked for a check; or a refusal."""
-    needed = prune(function)  # what is never read again does not matter
-    work = Aliases(needed)
+def check_aliases(
+    function: Function, makes_array: Callable[[ast.expr], bool] = lambda callee: False
+) -> Function:
+    """The function, with what can only be known at run time marked for a check; or a refusal.
+
+    `makes_array` tells of a callee whether it is NumPy's `zeros` or the like: a store into an array
+    copies what is stored, a store into a list keeps it.
+    """
+    keeper = StoresKept(function, {})
+    needed = replace(function, body=keeper.block(function.body, keeper.reads(function.result))[0])
+    given = {core.base(p.name) for p in function.params} | {core.base(n) for n in function.cells}
+    work = Aliases(needed, arrays_in(function.body, makes_array) - given)
     work.block(needed.body, work.live(needed.result))
     return replace(function, body=with_checks(function.body, work.checks)) if work.checks else function
+
+
+class StoresKept(Pruner):
+    """Leaves out what is never read again, but no store: it may show under another name."""
+
+    def is_pure_call(self, node: ast.Call) -> bool:
+        return not is_store(node) and super().is_pure_call(node)
 
 
 def with_checks(block: Block, checks: dict[str, core.Do]) -> Block:
@@ -50,9 +69,11 @@ def with_checks(block: Block, checks: dict[str, core.Do]) -> Block:
 class Aliases:
     """Which names may share one object, and which of them are still needed at each store."""
 
-    def __init__(self, function: Function) -> None:
+    def __init__(self, function: Function, arrays: frozenset[str] = frozenset()) -> None:
+        self.arrays = arrays
         self.leader: dict[str, str] = {}
         self.elements: dict[str, set[str]] = {}  # root -> names read from it with plain indices
+        self.stored: dict[str, set[str]] = {}  # a holder -> names stored into it
         self.root: dict[str, str] = {}
         self.checks: dict[str, core.Do] = {}  # by the name that a store sets
         self.collect(function.body)
@@ -96,9 +117,12 @@ class Aliases:
                 first = s.value.args[0]  # type: ignore[attr-defined]
                 if isinstance(first, ast.Name):
                     self.root[s.target] = first.id
+                    if core.base(first.id) in self.arrays:
+                        return
                 for a in s.value.args[1 if is_growth(s.value) else 2 :]:  # type: ignore[attr-defined]
                     for n in held_by(a):
-                        self.elements.setdefault(s.target, set()).add(n)
+                        table = self.elements if is_growth(s.value) else self.stored
+                        table.setdefault(s.target, set()).add(n)
                 return
             self.share(s.target, s.value)
             return
@@ -245,9 +269,18 @@ class Aliases:
         kept = {e for v in versions for e in self.elements.get(v, ())} & alive
         kept = {e for e in kept if core.base(e) != mine} - reads(index)
         if kept and isinstance(call.func, ast.Name) and call.func.id == "@set_item":
-            names: list[ast.expr] = [core.name(n) for n in sorted(kept)]
-            checked = ast.Expr(ast.Call(core.name("@no_views"), names, []))
-            self.checks[s.target] = core.Do(checked, replace(s.origin, comment="", above=()))
+            self.mark(s, "@no_views", [holder.id, *sorted(kept)])
+        holding = {h for h, parts in self.stored.items() if parts & versions}
+        needed = set().union(*map(self.originals, alive), set()) if holding else set()
+        holding = {n for n in alive for h in self.originals(n) if h in holding & needed}
+        holding = {h for h in holding if core.base(h) != mine}
+        if holding:
+            self.mark(s, "@not_kept", sorted(holding))
+
+    def mark(self, s: Assign, helper: str, names: list[str]) -> None:
+        """Have a check run before a store."""
+        checked = ast.Expr(ast.Call(core.name(helper), [core.name(n) for n in names], []))
+        self.checks[s.target] = core.Do(checked, replace(s.origin, comment="", above=()))
 
     def holders(self, n: str) -> set[str]:
         """Names whose object `n` was read from with a plain index, or that hold it."""
@@ -258,6 +291,48 @@ class Aliases:
         node.lineno = s.origin.line
         refusal = Refusal(reason, way_out, node)
         raise refusal.located(s.origin.file, s.origin.line, s.origin.text)
+
+
+def arrays_in(block: Block, makes_array: Callable[[ast.expr], bool]) -> frozenset[str]:
+    """The user's names that only ever name an array made here: `path = np.zeros(n)`."""
+    made: set[str] = set()
+    others: set[str] = set()
+    for name, value in values_given(block):
+        mine = core.base(name)
+        if isinstance(value, ast.Call) and makes_array(value.func):
+            made.add(mine)
+            continue
+        if value is not None and is_store(value):
+            value = value.args[0]  # type: ignore[attr-defined]
+        if not (isinstance(value, ast.Name) and is_local(value.id) and core.base(value.id) == mine):
+            others.add(mine)
+    return frozenset(made - others)
+
+
+def values_given(block: Block) -> Iterator[tuple[str, ast.expr | None]]:
+    """Each name that is set, with its value; None for a part of one."""
+    for s in block:
+        if isinstance(s, Assign):
+            if isinstance(s.target, str):
+                yield s.target, s.value
+            else:
+                yield from ((n, None) for n in core.pattern_names(s.target))
+        elif isinstance(s, If):
+            yield from values_given(s.then)
+            yield from values_given(s.orelse)
+            for m in s.merges:
+                yield m.name, m.then
+                yield m.name, m.orelse
+        elif isinstance(s, For | While):
+            yield from values_given(s.body)
+            for c in s.carries:
+                yield c.name, c.init
+                yield c.name, c.next
+                yield c.out, core.name(c.name)
+            if isinstance(s, For):
+                yield from ((n, None) for n in core.pattern_names(s.target))
+        elif isinstance(s, With):
+            yield from values_given(s.body)
 
 
 def is_store(value: ast.expr) -> bool:

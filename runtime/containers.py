@@ -10,7 +10,7 @@ import copy
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-__all__ = ["appended", "at", "changed", "is_mapping", "is_sequence", "popped"]
+__all__ = ["appended", "at", "changed", "is_mapping", "is_sequence", "no_views", "not_kept", "popped"]
 
 
 def appended(xs: Any, item: Any) -> Any:
@@ -67,3 +67,39 @@ def is_sequence(x: Any) -> bool:
 def is_mapping(x: Any) -> bool:
     """Whether a `{...}` pattern of `match` may fit."""
     return isinstance(x, Mapping)
+
+
+def no_views(x: Any, *items: Any) -> None:
+    """Check that what was read from an array is elements, not rows, before the array is stored into.
+
+    In NumPy a row read before would change with the store; here it would not.
+
+    Errors: NotImplementedError for a row of an array.
+
+    >>> no_views([[1], [2]], [1])
+    """
+    if isinstance(x, (list, dict)):
+        return  # an item taken out of a list stays what it is
+    for item in items:
+        if getattr(item, "ndim", 0) > 0:
+            raise NotImplementedError(
+                "a row of an array is read, then the array is stored into, then the row is used: in NumPy "
+                "the row is a view that has changed by then. Copy it where it is read: `x[i].copy()`"
+            )
+
+
+def not_kept(*holders: Any) -> None:
+    """Check that a value stored into other variables was copied, before the value is changed.
+
+    An array copies what is stored into it; a list or dictionary keeps the object, and Python would show
+    the change there too.
+
+    Errors: NotImplementedError for a list or dictionary.
+
+    >>> not_kept(1.0)
+    """
+    if any(isinstance(x, (list, dict)) for x in holders):
+        raise NotImplementedError(
+            "an object is stored in a list or dictionary, then changed, then the list is used: in Python the "
+            "change shows there too. Store a copy: `xs[i] = v.copy()`"
+        )

@@ -18,8 +18,10 @@ from dataclasses import dataclass
 from typing import Any
 
 from overt.rewrites import core, normalize
+from overt.rewrites.aliasing import MAKERS, check_aliases
 from overt.rewrites.core import NOWHERE, Origin
 from overt.rewrites.refusal import Refusal
+from overt.rewrites.rules import Resolver, our_function
 from overt.transformer.dependencies import MISSING, RECORD
 
 
@@ -221,8 +223,13 @@ def same_code(node: ast.Lambda, code: types.CodeType) -> bool:
 def core_of(loaded: Loaded) -> core.Function:
     """The function in core form; a refusal gets its place."""
     text = normalize.Text(loaded.file.origin)
+    resolver = Resolver(loaded.namespace)
+
+    def makes_array(callee: ast.expr) -> bool:
+        return getattr(our_function(resolver.object(callee)), "__name__", "") in MAKERS
+
     try:
-        return normalize.normalize(loaded.node, text)
+        return check_aliases(normalize.normalize(loaded.node, text), makes_array)
     except Refusal as refusal:
         line = refusal.line or loaded.node.lineno
         raise refusal.located(loaded.file.name, line, loaded.file.lines[line - 1]) from None
