@@ -30,6 +30,7 @@ DEFAULTS: dict[str, Any] = {
     "check_tracer_leaks": False,
     "platforms": None,
     "compilation_cache_dir": None,
+    "persistent_cache_min_compile_time_secs": 0.0,
     "transfer_guard": "allow",
 }
 
