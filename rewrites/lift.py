@@ -40,6 +40,7 @@ from overt.rewrites.liveness import prune
 LOOPS = {range: "loop_range", zip: "loop_zip", enumerate: "loop_enumerate", reversed: "loop_reversed"}
 # What NumPy makes of plain values alone; with values being staged inside they must be ours.
 MAKING = frozenset("array asarray asanyarray ascontiguousarray zeros ones full empty eye arange".split())
+STORES = frozenset(("@set_item", "@appended", "@changed", "@popped"))
 SHORT = 60  # the longest branch that is written as a lambda
 
 
@@ -56,7 +57,7 @@ def survey(source: Source) -> tuple[bool, list[types.FunctionType]]:
     module = Module(source, None, surveying=True)
     for f in source.functions:
         FunctionLifter(module, f).function(f)
-    return module.changed or module.makes_arrays(), module.called
+    return module.changed or module.makes_arrays() or module.stores(), module.called
 
 
 def functions_to_lift(source: Source) -> set[str]:
@@ -129,6 +130,14 @@ class Module:
         """Whether plain NumPy makes arrays here, which may hold values being staged."""
         return bool(self.numpy_aliases())
 
+    def stores(self) -> bool:
+        """Whether something is stored into here: as it stands, that changes the object itself."""
+        return any(
+            isinstance(node.func, ast.Name) and node.func.id in STORES
+            for f in self.source.functions
+            for node in calls_in(f.body, f.result)
+        )
+
     def numpy_aliases(self) -> set[str]:
         found = set()
         for f in [*self.source.functions, *self.done]:
@@ -141,6 +150,9 @@ class Module:
         return found
 
     def finished(self) -> Source:
+        for f in self.source.functions:  # named as a value: whoever takes it rewrites it itself
+            if self.own[f.name] != f.name and any(f.name in core.globals_of(d) for d in self.done):
+                self.done.insert(0, f)
         for alias in sorted(self.numpy_aliases()):
             self.imports.add(f"import overt.numpy as {alias}")
         return replace(self.source, functions=tuple(self.done), imports=frozenset(self.imports))

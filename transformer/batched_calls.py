@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from typing import Any
 
 from overt.runtime.aval import aval_of
@@ -76,10 +76,17 @@ class VmapPull:
         bars = vmap_call(
             lambda lane, bar: lane(bar), (pull, out_bar), (self.pull_axes, axes), 0, self.lanes
         )
-        definition = tree_flatten(args)[1]
-        found = definition.flatten_up_to(bars[1:])
-        joined = [self.joined(bar, axis) for bar, axis in zip(found, self.places, strict=True)]
-        return (None, *definition.unflatten(joined))
+        places = iter(self.places)
+        return (None, *[self.argument(x, bar, places) for x, bar in zip(args, bars[1:], strict=True)])
+
+    def argument(self, x: Any, bar: Any, places: Iterator[int | None]) -> Any:
+        """The cotangent of one argument; None where nothing flows to it."""
+        leaves, definition = tree_flatten(x)
+        axes = [next(places) for _ in leaves]
+        if bar is None:
+            return None
+        found = definition.flatten_up_to(bar)
+        return definition.unflatten([self.joined(b, a) for b, a in zip(found, axes, strict=True)])
 
     def joined(self, bar: Any, axis: int | None) -> Any:
         if bar is None or not is_array(bar):
