@@ -133,6 +133,8 @@ class Builder:
         self.local = scope.assigned | {p.arg for p, _ in kinds}
         params = []
 
+        self.first = kinds[0][0].arg if kinds else ""  # the parameter that `super()` stands for
+
         def add(p: ast.arg, kind: str, default: ast.expr | None) -> None:
             self.local.add(p.arg)
             params.append(core.Param(self.bind(p.arg), kind, default))
@@ -733,7 +735,12 @@ class Expressions(ast.NodeTransformer):
                     if value is not None:
                         return value
         if isinstance(f, ast.Name) and f.id == "super" and not node.args and f.id not in b.local:
-            raise Refusal("`super()` without arguments cannot be rewritten yet", "", node)
+            first = b.env.get(b.first)
+            if first is None or self.hidden:
+                raise Refusal("`super()` needs a method with a first parameter", "", node)
+            node = ast.copy_location(
+                ast.Call(node.func, [ast.Name("__class__"), ast.Name(b.first)], []), node
+            )
         return self.generic(node)  # type: ignore[return-value]
 
     def visit_Lambda(self, node: ast.Lambda) -> ast.expr:

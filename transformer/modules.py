@@ -16,10 +16,25 @@ def standalone(source: core.Source, header: str = "", origins: list | None = Non
     """The text of a module that can be read, kept and run."""
     from overt.rewrites.emit import module_text
 
+    source = with_class_named(source)
     needed = names_needed(source)
     imports = import_lines(source, needed)
     complete = core.replace(source, imports=frozenset({*source.imports, *imports}))
     return module_text(complete, header, origins)
+
+
+def with_class_named(source: core.Source) -> core.Source:
+    """`super(Model, self)` for the `super(__class__, self)` that runs inside of Overt."""
+    cells = getattr(source.namespace, "cells", {})
+    if "__class__" not in cells:
+        return source
+    table = {"__class__": core.name(cells["__class__"].cell_contents.__name__)}
+
+    def renamed(node: Any) -> Any:
+        return core.substitute(node, table)
+
+    functions = tuple(core.map_function(f, renamed) for f in source.functions)
+    return core.replace(source, functions=functions)
 
 
 def names_needed(source: core.Source) -> list[str]:
