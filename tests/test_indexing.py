@@ -14,7 +14,7 @@ from numeric import assert_same, check_batch, check_derivatives
 import overt.runtime.numpy as np
 from overt.runtime.aval import aval_of
 from overt.runtime.errors import StagingError
-from overt.runtime.numpy.indexing import add_at, erase, getitem, place, set_item, taken
+from overt.runtime.numpy.indexing import add_at, erase, getitem, place, set_item, taken, withdrawn
 from overt.runtime.record import vjp_call
 from overt.runtime.staging import stage
 
@@ -341,6 +341,43 @@ def test_fill_loops_run_in_place() -> None:
     result = numpy.asarray(program.run([x])[0])
     assert time.perf_counter() - start < 1.0
     assert_same(result, numpy.sin(numpy.arange(n)))
+
+
+def test_withdrawn() -> None:
+    g = numpy.arange(1.0, 5.0)
+    for index in (2, -1, slice(1, 3), numpy.array([0, 2])):
+        part, rest = withdrawn(np.asarray(g), index, g[index] * 0.0)
+        left = g.copy()
+        left[index] = 0.0
+        assert_same(part, g[index])
+        assert_same(rest, left)
+    for k in (1, -2, 9):
+        part, rest = staged(lambda g, k: withdrawn(g, k, 0.0), g, k)
+        assert_same(part, g[k] if -4 <= k < 4 else numpy.float64(0.0))
+        assert_same(rest, numpy.where(numpy.arange(4) == k % 4, 0, g) if -4 <= k < 4 else g)
+    check_batch(lambda g, k: withdrawn(g, k, 0.0)[1], numpy.stack([g, -g]), numpy.array([1, -1]))
+    check_derivatives(lambda g: withdrawn(g * g, 1, 0.0)[1] * withdrawn(g, 2, 0.0)[0], g, order=2)
+
+
+def test_reading_and_erasing_in_a_loop_runs_in_place() -> None:
+    from overt.runtime import control
+
+    def reverse(x: Any) -> Any:
+        def body(i: Any, x_bar: Any, out_bar: Any) -> Any:
+            value_bar, out_bar = withdrawn(out_bar, i, 0.0)
+            return add_at(x_bar, i, np.cos(x[i]) * value_bar), out_bar
+
+        count = control.loop_range(0, x.shape[0], 1)
+        return control.for_loop(count, body, (np.zeros_like(x), x))[0]
+
+    n = 100_000
+    x = np.linspace(0.0, 1.0, n)
+    program = stage(lambda x: [reverse(x)], [aval_of(x)])
+    numpy.asarray(program.run([x])[0])
+    start = time.perf_counter()
+    result = numpy.asarray(program.run([x])[0])
+    assert time.perf_counter() - start < 1.0
+    assert_same(result, numpy.cos(x) * numpy.asarray(x))
 
 
 def test_overlapping_slices() -> None:

@@ -36,7 +36,7 @@ def gathered_shape(x: Any, indices: Any, axes: tuple[int, ...], at: int) -> tupl
     return (*rest[:at], *index_shape(indices), *rest[at:])
 
 
-def _starts(b: Any, index: Any, n: int, wrap: bool, mode: str) -> Any:
+def starts_of(b: Any, index: Any, n: int, wrap: bool, mode: str) -> Any:
     """An index array as int32 (int64 for huge axes), negative ones counted from the end."""
     dtype = b.dtype(index)
     wide = numpy.int64 if n > 2**31 - 1 else numpy.int32
@@ -63,9 +63,7 @@ def _in_range(b: Any, index: Any, n: int) -> Any:
     return b.binary("and", low, b.compare("LT", index, b.full(shape, n, dtype)))
 
 
-def _all_in_range(
-    b: Any, starts: list[Any], x: Aval, axes: tuple[int, ...], shape: Any = ()
-) -> Any:
+def all_in_range(b: Any, starts: list[Any], x: Aval, axes: tuple[int, ...], shape: Any = ()) -> Any:
     inside = None
     for index, axis in zip(starts, axes, strict=True):
         now = b.broadcast_to(_in_range(b, index, x.shape[axis]), shape)
@@ -79,7 +77,9 @@ def _stacked(b: Any, starts: list[Any], shape: tuple[int, ...]) -> Any:
     return b.concatenate(columns, len(shape)) if len(columns) > 1 else columns[0]
 
 
-def _corner(b: Any, starts: list[Any], axes: tuple[int, ...], rank: int, shape: Any = None) -> Any:
+def corner_of(
+    b: Any, starts: list[Any], axes: tuple[int, ...], rank: int, shape: Any = None
+) -> Any:
     """Start indices of a dynamic slice; with `shape`, kept in range."""
     zero = b.constant(0, b.dtype(starts[0]))
     corner = [zero] * rank
@@ -112,12 +112,12 @@ def _lower_gather(
     if 0 in out.shape:
         return b.full(out.shape, 0, out.dtype)
     starts = [
-        _starts(b, index, operand.shape[axis], wrap, mode)
+        starts_of(b, index, operand.shape[axis], wrap, mode)
         for index, axis in zip(indices, axes, strict=True)
     ]
     sizes = [1 if k in axes else n for k, n in enumerate(operand.shape)]
     if not shape:
-        corner = _corner(b, starts, axes, len(sizes))
+        corner = corner_of(b, starts, axes, len(sizes))
         result = b.reshape(b.dynamic_slice(x, corner, sizes), out.shape)
     else:
         places = range(at, at + len(shape))
@@ -133,7 +133,7 @@ def _lower_gather(
             indices_are_sorted=sorted,
         )
     if mode == "fill":
-        inside = _all_in_range(b, starts, operand, axes, shape)
+        inside = all_in_range(b, starts, operand, axes, shape)
         inside = b.broadcast_in_dim(inside, out.shape, list(range(at, at + len(shape))))
         blank = b.full(out.shape, fill_value_for(out.dtype, fill), out.dtype)
         result = b.select(inside, result, blank)
@@ -206,7 +206,7 @@ def _lower_scatter(
         return x
     v = b.broadcast_to(b.convert(v, out.dtype), whole)
     starts = [
-        _starts(b, index, out.shape[axis], wrap, mode)
+        starts_of(b, index, out.shape[axis], wrap, mode)
         for index, axis in zip(indices, axes, strict=True)
     ]
     if not shape:
@@ -232,14 +232,14 @@ def _store_slice(
     """One store at a scalar index: a dynamic-update-slice, which runs in place inside loops."""
     sizes = [1 if k in axes else n for k, n in enumerate(out.shape)]
     v = b.reshape(v, sizes)
-    corner = _corner(b, starts, axes, len(sizes), out.shape)
+    corner = corner_of(b, starts, axes, len(sizes), out.shape)
     checked = mode not in ("promise", "clip")
     if combine != "set" or checked:
         old = b.dynamic_slice(x, corner, sizes)
     if combine != "set":
         v = b.binary(_combining(combine, out.dtype), old, v)
     if checked:
-        inside = b.broadcast_in_dim(_all_in_range(b, starts, out, axes), sizes, [])
+        inside = b.broadcast_in_dim(all_in_range(b, starts, out, axes), sizes, [])
         v = b.select(inside, v, old)
     return b.dynamic_update_slice(x, v, corner)
 

@@ -343,6 +343,33 @@ def fitted_back(part: Any, value: Any) -> Any:
     return np.reshape(part, (1,) * extra + part.shape) if extra > 0 else part
 
 
+@with_rule(
+    arrays=("g", "index", "value"),
+    vjp=(lambda g2, out, g, index, value: returned(g2, g, index, value), None, None),
+    jvp=lambda dots, out, g, index, value: withdrawn(dots[0], index, value),
+)
+def withdrawn(g: Any, index: Any, value: Any) -> tuple[Any, Any]:
+    """`taken(g, index, value)` and `erase(g, index)`: what belongs to a stored value, and the rest.
+
+    >>> withdrawn(np.array([1.0, 2.0, 3.0]), 0, 0.0)
+    (Array(1., dtype=float32), Array([0., 2., 3.], dtype=float32))
+    """
+    if on_device(g) and g.shape:
+        plan = make_plan(index, g.shape)
+        one = isinstance(plan, Plan) and plan.indices and not any(map(shape_of, plan.indices))
+        if one and plan.whole:
+            part, rest = exchange(g, 0, *plan.indices, axes=plan.axes, wrap=plan.wrap)
+            return sum_to(fitted_back(part, value), value), rest
+    return taken(g, index, value), erase(g, index)
+
+
+def returned(g2: Any, g: Any, index: Any, value: Any) -> Any:
+    """Transpose of `withdrawn`."""
+    value_bar, rest_bar = g2
+    rest = None if rest_bar is None else erase(rest_bar, index)
+    return rest if value_bar is None else add(rest, put_back(value_bar, g, index, value))
+
+
 def put_back(g: Any, like: Any, index: Any, value: Any) -> Any:
     """Transpose of `taken`: zeros like an array, with `g` where the value was stored."""
     if not (on_device(like) or is_host_array(like)):
@@ -353,4 +380,5 @@ def put_back(g: Any, like: Any, index: Any, value: Any) -> Any:
 from overt.runtime import numpy as np  # noqa: E402
 from overt.runtime.array import Array  # noqa: E402
 from overt.runtime.derivatives import add, sum_to, sum_to_shape, zeros_like_tree  # noqa: E402
+from overt.runtime.numpy.exchange import exchange  # noqa: E402
 from overt.runtime.numpy.selected import Selected  # noqa: E402
