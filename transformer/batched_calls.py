@@ -77,7 +77,10 @@ class VmapPull:
             lambda lane, bar: lane(bar), (pull, out_bar), (self.pull_axes, axes), 0, self.lanes
         )
         places = iter(self.places)
-        return (None, *[self.argument(x, bar, places) for x, bar in zip(args, bars[1:], strict=True)])
+        return (
+            None,
+            *[self.argument(x, bar, places) for x, bar in zip(args, bars[1:], strict=True)],
+        )
 
     def argument(self, x: Any, bar: Any, places: Iterator[int | None]) -> Any:
         """The cotangent of one argument; None where nothing flows to it."""

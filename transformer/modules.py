@@ -28,7 +28,7 @@ def with_class_named(source: core.Source) -> core.Source:
     cells = getattr(source.namespace, "cells", {})
     if "__class__" not in cells:
         return source
-    table = {"__class__": core.name(cells["__class__"].cell_contents.__name__)}
+    table: dict[str, ast.expr] = {"__class__": core.name(cells["__class__"].cell_contents.__name__)}
 
     def renamed(node: Any) -> Any:
         return core.substitute(node, table)

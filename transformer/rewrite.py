@@ -140,7 +140,9 @@ def compiled(
             _drop_defaults(s.args)
     result = ast.Return(ast.Tuple([ast.Name(n, ast.Load()) for n in functions], ast.Load()))
     arguments = ast.arguments([], [ast.arg(n) for n in free], None, [], [], None, [])
-    parameters = {"type_params": []} if "type_params" in ast.FunctionDef._fields else {}
+    parameters: dict[str, Any] = (
+        {"type_params": []} if "type_params" in ast.FunctionDef._fields else {}
+    )
     factory = ast.FunctionDef(FACTORY, arguments, [*body, result], [], **parameters)  # type: ignore
     module = ast.Module([factory], [])
     if owner and "__" in text:
@@ -205,18 +207,18 @@ def rewritten(
         elif dependencies.still_holds(function, found.found):
             return found
     key = disk_key(function, chain)
-    found = from_disk(key, function)
-    if found is None:
+    made = from_disk(key, function)
+    if made is None:
         with dependencies.recording(function) as record:
-            found = printed(make())
-        found.found = record.found
+            made = printed(make())
+        made.found = record.found
         if record.complete:
-            to_disk(key, found)
+            to_disk(key, made)
         else:
-            found.fixed = (function,)
-    known.insert(0, found)
+            made.fixed = (function,)
+    known.insert(0, made)
     del known[64:]
-    return found
+    return made
 
 
 def disk_key(function: types.FunctionType, chain: str) -> str:
@@ -288,7 +290,7 @@ def place_of(frames: Iterable[tuple[str, int]]) -> Place:
     return best
 
 
-def result_place(live: types.FunctionType) -> Place:
+def result_place(live: Any) -> Place:
     """The user's line with the last statement of a live function: where its result is made."""
     made = live.__dict__.get("__overt__")
     return next((p for p in reversed(made.places if made else ()) if p[1]), NO_PLACE)

@@ -138,14 +138,14 @@ def differences(seen: Seen, x: Any, place: Place, steps: tuple = ()) -> Iterator
             ):
                 yield Write(place, (*steps, ALL), x.copy(), _copied(seen))
                 return
-        now = dict(pairs_of(x) or ())
+        parts = dict(pairs_of(x) or ())
         for key, part, value in zip(seen.keys, seen.parts, seen.values, strict=True):
-            found = now.pop(key, MISSING)
+            found = parts.pop(key, MISSING)
             if found is not value:
                 yield Write(place, (*steps, key), found, value)
             else:
                 yield from differences(part, found, place, (*steps, key))
-        for key, value in now.items():
+        for key, value in parts.items():
             yield Write(place, (*steps, key), value, MISSING)
     elif x is not seen.value:
         yield Write(place, steps, x, seen.value)

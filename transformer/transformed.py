@@ -197,8 +197,7 @@ _alive: weakref.WeakKeyDictionary[types.FunctionType, dict[str, Any]] = weakref.
 
 def alive(fn: Any, chain: str, make: Callable[[], Any]) -> types.FunctionType:
     """The live function that a transformation makes of `fn`; one for each user function."""
-    function = target_of(fn).function
-    assert function is not None
+    function: Any = target_of(fn).function
     table = _alive.setdefault(function, {})
     found = table.get(chain)
     if found is None or not dependencies.unchanged(found[2]):

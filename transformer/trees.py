@@ -37,7 +37,8 @@ def take_apart(tree: Any) -> Flat:
     if not places:
         return Flat(leaves, native, native.unflatten)
     flat: list[Any] = []
-    inner, builders = [], {}
+    inner: list[tuple[int, Any, Any]] = []
+    builders: dict[int, tuple[int, Any, Any]] = {}
     for i, x in enumerate(leaves):
         parts = parts_of(x) if i in places else None
         if parts is None:
