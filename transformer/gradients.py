@@ -8,13 +8,13 @@ from typing import Any
 
 import numpy
 
+from overt.rewrites.refusal import Refusal
 from overt.runtime import dtypes
 from overt.runtime.array import Array
 from overt.runtime.aval import aval_of
 from overt.runtime.derivatives import is_array, materialize
 from overt.runtime.interop import as_array
 from overt.runtime.tree import flatten_strict, tree_flatten
-from overt.rewrites.refusal import Refusal
 from overt.transformer import transformed
 from overt.transformer.recording import say
 from overt.transformer.transformed import Transformed, noted
