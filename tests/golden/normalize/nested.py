@@ -1,0 +1,36 @@
+import numpy as np
+
+# inputs: (1.0, 2), (3.0, 1)
+
+
+def nested(a, n=2, *, shift=0.5):
+    """Keeps its text."""
+    # above
+    def inner(v, scale=2.0):
+        return v * scale + a  # beside
+
+    f = lambda v: inner(v) - shift
+    for i in range(n):
+        a, shift = f(a), a
+    parts = [np.sin(v) for v in (a, shift) if v > 0]
+    return inner(a), sum(parts)
+# output
+
+
+from overt.runtime import Undefined
+
+
+def nested(a, n=2, *, shift=0.5):
+    """Keeps its text."""
+
+    # above
+    def inner(v, scale=2.0):
+        return v * scale + a  # beside
+
+    f = lambda v: inner(v) - shift
+    a_1 = a
+    shift_1 = shift
+    for i in range(n):
+        a_1, shift_1 = f(a_1), a_1
+    parts = [np.sin(v) for v in (a_1, shift_1) if v > 0]
+    return inner(a_1), sum(parts)
