@@ -42,7 +42,11 @@ def check_aliases(
     given = {core.base(p.name) for p in function.params} | {core.base(n) for n in function.cells}
     work = Aliases(needed, arrays_in(function.body, makes_array) - given)
     work.block(needed.body, work.live(needed.result))
-    return replace(function, body=with_checks(function.body, work.checks)) if work.checks else function
+
+    def inside(nested: Function) -> Function:
+        return check_aliases(nested, makes_array)
+
+    return replace(function, body=with_checks(function.body, work.checks, inside))
 
 
 class StoresKept(Pruner):
@@ -52,16 +56,21 @@ class StoresKept(Pruner):
         return not is_store(node) and super().is_pure_call(node)
 
 
-def with_checks(block: Block, checks: dict[str, core.Do]) -> Block:
-    """The block with a check before each store that needs one."""
+def with_checks(
+    block: Block, checks: dict[str, core.Do], inside: Callable[[Function], Function]
+) -> Block:
+    """The block with a check before each store that needs one, and nested functions checked."""
     done: list[Stmt] = []
     for s in block:
         if isinstance(s, Assign) and isinstance(s.target, str) and s.target in checks:
             done.append(checks[s.target])
         elif isinstance(s, If):
-            s = replace(s, then=with_checks(s.then, checks), orelse=with_checks(s.orelse, checks))
+            then, orelse = (with_checks(b, checks, inside) for b in (s.then, s.orelse))
+            s = replace(s, then=then, orelse=orelse)
         elif isinstance(s, For | While | With):
-            s = replace(s, body=with_checks(s.body, checks))
+            s = replace(s, body=with_checks(s.body, checks, inside))
+        elif isinstance(s, core.Define):
+            s = replace(s, function=inside(s.function))
         done.append(s)
     return tuple(done)
 

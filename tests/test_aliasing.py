@@ -1,0 +1,71 @@
+"""Stores that NumPy would show under another name: refused, never silently different."""
+
+from __future__ import annotations
+
+import pytest
+
+import overt
+import overt.numpy as np
+from overt.rewrites.refusal import Refusal
+
+
+def part_read_later(a):
+    x = np.ones(3) * a
+    rest = x[1:]
+    x[1] = 5.0
+    return rest
+
+
+def whole_read_later(a):
+    x = np.ones(3) * a
+    rest = x[1:]
+    rest[0] = 5.0
+    return x
+
+
+def in_a_nested_function(a):
+    x = np.ones(3) * a
+
+    def changed():
+        rest = x[1:]
+        rest[0] = 5.0
+        return x
+
+    return changed()
+
+
+def row_of_a_list(a):
+    rows = [np.ones(2)]
+    x = np.ones(2)
+    for _ in range(3):
+        x[0] += a
+        rows[0] = x
+    x[1] = 7.0
+    return rows[0]
+
+
+@pytest.mark.parametrize("function", [part_read_later, whole_read_later, in_a_nested_function])
+def test_refused(function):
+    with pytest.raises(Refusal, match="in NumPy this store changes both") as caught:
+        overt.jit(function)(1.0)
+    assert caught.value.file == __file__
+
+
+def test_a_list_keeps_what_is_stored():
+    with pytest.raises(NotImplementedError, match="Store a copy") as caught:
+        overt.jit(row_of_a_list)(1.0)
+    assert "x[0] += a" in "\n".join(caught.value.__notes__)
+
+
+def test_a_store_into_an_array_copies():
+    def path(a):
+        points = np.zeros((3, 2))
+        x = np.ones(2)
+        for i in range(3):
+            x[0] += a
+            points[i] = x
+        return points
+
+    expected = [[2.0, 1.0], [3.0, 1.0], [4.0, 1.0]]
+    assert overt.jit(path)(1.0).tolist() == expected
+    assert float(overt.grad(lambda a: path(a).sum())(1.0)) == 6.0
