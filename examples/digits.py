@@ -1,8 +1,8 @@
 """Train a small network on scikit-learn's handwritten digits, in plain Python.
 
 Shows that a loss with a native `for` loop over its layers needs nothing but `overt.value_and_grad`
-and `overt.jit`, that parameters are a list of pairs of arrays, and that training is an ordinary loop:
-mini-batches, a learning rate that falls, early stopping by `break`.
+and `overt.jit`, that parameters are a list of pairs of arrays, and that training is an ordinary
+loop: mini-batches, a learning rate that falls, early stopping by `break`.
 
     python examples/digits.py
 """

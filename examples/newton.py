@@ -1,9 +1,9 @@
 """Differentiate a Newton solver: a `while` whose length depends on the data, in reverse, under jit.
 
-Kepler's equation `E - e*sin(E) = M` gives the position of a planet, the eccentric anomaly E, at the
-mean anomaly M on an orbit of eccentricity e. There is no formula for E, so it is solved by Newton's
-method, and Overt differentiates through the iterations. The implicit function theorem gives the same
-derivative by hand: `dE/dM = 1/(1 - e*cos(E))` and `dE/de = sin(E)/(1 - e*cos(E))`.
+Kepler's equation `E - e*sin(E) = M` gives the position of a planet, the eccentric anomaly E, at
+the mean anomaly M on an orbit of eccentricity e. There is no formula for E, so it is solved by
+Newton's method, and Overt differentiates through the iterations. The implicit function theorem
+gives the same derivatives by hand: `dE/dM = 1/(1 - e*cos(E))` and `dE/de = sin(E)/(1 - e*cos(E))`.
 
     python examples/newton.py
 """

@@ -1,8 +1,9 @@
 """Fit the parameters of an ordinary differential equation by gradients through its solver.
 
-Shows reverse mode through a loop that steps a Runge-Kutta solver and stores each state into an array
-that was allocated before it, as one writes it in NumPy. Foxes eat rabbits (Lotka and Volterra); from
-the populations over time we recover the birth rate and the appetite that produced them.
+Shows reverse mode through a loop that steps a Runge-Kutta solver and stores each state into an
+array that was allocated before it, as one writes it in NumPy. Foxes eat rabbits (Lotka and
+Volterra); from the populations over time we recover the birth rate and the appetite that produced
+them.
 
     python examples/ode.py
 """
@@ -52,7 +53,10 @@ def fit(start, observed, guess, steps=200, report=print):
     error, gradient = misfit_and_gradient(rates, start, observed)
     for step in range(steps):
         if step % 20 == 0:
-            report(f"step {step:3d}  misfit {error:.2e}  birth {rates[0]:.4f}  appetite {rates[1]:.4f}")
+            birth, appetite = rates
+            report(
+                f"step {step:3d}  misfit {error:.2e}  birth {birth:.4f}  appetite {appetite:.4f}"
+            )
         trial = rates - length * gradient
         trial_error, trial_gradient = misfit_and_gradient(trial, start, observed)
         if trial_error < error:

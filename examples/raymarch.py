@@ -1,8 +1,8 @@
 """March one ray through a scene with a `while` and an early return, then all rays at once by vmap.
 
 `trace` is written for one ray. Each ray takes as many steps as it needs: one that hits a surface
-returns, one that flies past the scene leaves the loop. `overt.vmap` makes of it a function of a batch
-of rays, each lane with its own number of steps; `overt.jit` compiles that.
+returns, one that flies past the scene leaves the loop. `overt.vmap` makes of it a function of a
+batch of rays, each lane with its own number of steps; `overt.jit` compiles that.
 
 The picture is the shading of three spheres on a floor. The gradient through the same loop says how
 the shading of a pixel changes with the direction of the light.
