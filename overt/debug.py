@@ -1,6 +1,7 @@
-"""Printing and calling back from within programs."""
+"""Printing, calling back and stopping from within programs."""
 
 from overt.transformer.callbacks import debug_callback as callback
 from overt.transformer.callbacks import debug_print as print
+from overt.transformer.stopping import debug_breakpoint as breakpoint
 
-__all__ = ["callback", "print"]
+__all__ = ["breakpoint", "callback", "print"]

@@ -433,3 +433,21 @@ def test_source_is_a_module():
     assert "cond" in overt.source(overt.jit(f))
     with pytest.raises(TypeError, match="overt.source needs"):
         overt.source(3)
+
+
+def test_breakpoint_inside_a_program(tmp_path):
+    script = tmp_path / "stop.py"
+    script.write_text(
+        "import overt, overt.numpy as np\n"
+        "@overt.jit\n"
+        "def f(x):\n"
+        "    y = np.sin(x)\n"
+        "    overt.debug.breakpoint()\n"
+        "    return y * 2\n"
+        "print('result', f(2.0))\n"
+    )
+    done = subprocess.run(
+        [sys.executable, str(script)], input="p y\nl\nbt\nc\n", capture_output=True, text=True
+    )
+    assert "0.909" in done.stdout and "->" in done.stdout and "result 1.818" in done.stdout
+    assert f"from {script}(5): overt.debug.breakpoint()" in done.stdout
