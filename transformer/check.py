@@ -20,18 +20,23 @@ class Finding(NamedTuple):
 def check_file(path: str) -> list[Finding]:
     """Try every function of a file, methods included."""
     from overt.rewrites import normalize
+    from overt.rewrites.aliasing import MAKERS, check_aliases
     from overt.transformer.load import read_file
 
     file = read_file(path)
     text = normalize.Text(file.origin)
     found = []
+
+    def makes_array(callee: ast.expr) -> bool:  # the file is read, not imported
+        return isinstance(callee, ast.Attribute) and callee.attr in MAKERS
+
     for name, node in functions_in(file.tree, ""):
         try:
             if isinstance(node, ast.AsyncFunctionDef):
                 raise Refusal(
                     "an async function cannot be rewritten", "Write it without `async`.", node
                 )
-            normalize.normalize(node, text)
+            check_aliases(normalize.normalize(node, text), makes_array)
             refusal = None
         except Refusal as error:
             line = error.line or node.lineno
