@@ -30,6 +30,7 @@ class Origin:
 
 
 NOWHERE = Origin()
+PART = Origin(text="part")  # of a part of a user's statement that was given a name
 
 
 @dataclass(frozen=True, slots=True)

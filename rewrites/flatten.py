@@ -109,7 +109,7 @@ class Flatten:
         if isinstance(test, ast.Name | ast.Constant):
             return test
         held = self.names.fresh(test_stem(test))
-        self.emit(Assign(held, test, core.NOWHERE))
+        self.emit(Assign(held, test, core.PART))
         return core.name(held)
 
     def assign(self, s: Assign) -> None:
@@ -180,14 +180,14 @@ class Flatten:
             if is_cheap(node):
                 return node
             held = self.names.fresh(stem_of(node))
-            self.emit(Assign(held, node, core.NOWHERE))
+            self.emit(Assign(held, node, core.PART))
             return core.name(held)
         flat = self.flat(node)
         if isinstance(flat, ast.Name):
             return flat
         held = self.names.fresh(stem_of(node))
         self.activity.names.add(held)
-        self.emit(Assign(held, flat, core.NOWHERE))
+        self.emit(Assign(held, flat, core.PART))
         return core.name(held)
 
     def flat(self, node: ast.expr) -> ast.expr:

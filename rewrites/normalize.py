@@ -309,7 +309,7 @@ class Builder:
     def settled(self, target: ast.expr) -> ast.expr:
         """The target with an index that does something replaced by a name, so that it runs once."""
         if isinstance(target, ast.Subscript) and any(
-            isinstance(n, ast.Call) for n in ast.walk(target.slice)
+            isinstance(n, ast.Call | ast.Compare) for n in ast.walk(target.slice)
         ):
             index = self.names.fresh("index")
             self.assign(index, self.expr(target.slice))

@@ -15,6 +15,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from overt.rewrites import core
+from overt.rewrites.algebra import plainer
 from overt.rewrites.core import Function, Names, Note, Param, Source, Stmt
 from overt.rewrites.flatten import flatten
 from overt.rewrites.hoist import hoist
@@ -40,7 +41,7 @@ def gradient(
         result, aux = split_aux(result, sweep, extra)
     sweep.seed(result, has_aux and aux is None)
     forward, reverse = sweep.run()
-    bars = [sweep.final(p.name, item) for p, item in places]
+    bars = [plainer(sweep.final(p.name, item)) for p, item in places]
     gradient_: ast.expr = bars[0] if isinstance(argnums, int) else core.tuple_of(bars)
     reverse = tuple(sweep.out)
     if value:

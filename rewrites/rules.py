@@ -185,6 +185,10 @@ def shortened(node: ast.expr, globals_: Mapping[str, Any]) -> ast.expr:
             name = node.func.id if isinstance(node.func, ast.Name) else ""
             if name.startswith("@") and name[1:] in globals_ and not node.keywords:
                 return by_name(node, globals_[name[1:]])
+            f = node.func
+            if isinstance(f, ast.Attribute) and isinstance(f.value, ast.Name) and f.value.id == "@np":
+                if not node.keywords:
+                    return by_name(node, getattr(ours, f.attr, None))
             return node
 
     return Shorten().visit(core.substitute(node, {"": core.constant(None)}))

@@ -68,14 +68,15 @@ def is_push(value: ast.expr) -> bool:
 
 def made_plainer(function: Function) -> Function:
     """Algebra on what the passes wrote; the user's own statements stay as they are."""
-    return replace(function, body=plainer_block(function.body), result=plainer(function.result))
+    return replace(function, body=plainer_block(function.body))
 
 
 def plainer_block(block: Block) -> Block:
     done: list[Stmt] = []
     for s in block:
         if isinstance(s, Assign):
-            done.append(s if s.origin.line else replace(s, value=plainer(s.value)))
+            users = s.origin.line or s.origin is core.PART
+            done.append(s if users else replace(s, value=plainer(s.value)))
         elif isinstance(s, If):
             merges = tuple(Merge(m.name, plainer(m.then), plainer(m.orelse)) for m in s.merges)
             then, orelse = plainer_block(s.then), plainer_block(s.orelse)

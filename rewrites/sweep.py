@@ -43,12 +43,13 @@ class Bar:
     """The cotangent of a name so far.
 
     `lazy`: still to be broadcast to the value's shape.  `array`: surely an array or a number, so that it
-    can be added with `+`; otherwise it may be a container, or None for zero.
+    can be added with `+`; otherwise it may be a container, and where `maybe_none`, None for zero.
     """
 
     expr: ast.expr
     lazy: bool = False
     array: bool = True
+    maybe_none: bool = False
 
 
 class Sweep:
@@ -104,10 +105,18 @@ class Sweep:
     def is_arrayish(self, name: str) -> bool:
         return True
 
-    def acc(self, name: str, g: ast.expr, lazy: bool = False, array: bool = True) -> None:
+    def acc(
+        self,
+        name: str,
+        g: ast.expr,
+        lazy: bool = False,
+        array: bool = True,
+        maybe_none: bool | None = None,
+    ) -> None:
         """Add `g` to the cotangent of a name."""
         if name not in self.activity.names or is_none(g):
             return
+        maybe_none = not array if maybe_none is None else maybe_none
         old = self.bars.get(name)
         if old is not None:
             if old.array and array:
@@ -117,14 +126,14 @@ class Sweep:
                 before = np_call("full_like", core.name(name), old.expr) if old.lazy else old.expr
                 now = np_call("full_like", core.name(name), g) if lazy else g
                 g, lazy = core.call(core.name("@add"), before, now), False
-            array = array and old.array
+            array, maybe_none = array and old.array, maybe_none and old.maybe_none
         if not isinstance(g, ast.Name | ast.Constant):
             held = self.names.fresh(f"{core.base(name)}_bar")
             full = self.wide.get(name) or self.shape(name)
             self.shapes.known[held] = full if not lazy else self.expr_shape(g)
             self.out.append(Assign(held, g))
             g = core.name(held)
-        self.bars[name] = Bar(g, lazy, array)
+        self.bars[name] = Bar(g, lazy, array, maybe_none)
 
     def take(self, name: str) -> Bar | None:
         return self.bars.pop(name, None)
@@ -343,10 +352,21 @@ class Sweep:
         from overt.rewrites.normalize import index_of
 
         assert isinstance(value.value, ast.Name)
-        g = bar.expr if target in self.wide and not bar.lazy else self.full(target, bar)
+        name, index = value.value.id, index_of(value.slice)
+        old = self.bars.get(name)
+        key = isinstance(index, ast.Constant) and isinstance(index.value, str)
+        grown = old is not None and not old.lazy and not old.maybe_none and not key
+        fits = target in self.wide and not bar.lazy  # `place` and `add_at` undo a broadcast
+        g = bar.expr if fits else self.full(target, bar)
         self.wide.pop(target, None)
-        place = core.call(core.name("@place"), g, value.value, index_of(value.slice))
-        self.acc(value.value.id, place, array=False)
+        if old is not None and grown:
+            held = self.names.fresh(f"{core.base(name)}_bar")
+            self.shapes.known[held] = self.shape(name)
+            self.out.append(Assign(held, core.call(core.name("@add_at"), old.expr, index, g)))
+            self.bars[name] = replace(old, expr=core.name(held), array=False)
+            return
+        place = core.call(core.name("@place"), g, value.value, index)
+        self.acc(name, place, array=False, maybe_none=False)
 
     # --- calls
 
@@ -366,6 +386,9 @@ class Sweep:
             args = [value.func.value, *args]
             if value.func.attr in ("reshape", "transpose") and len(args) > 2:
                 args = [args[0], core.tuple_of(list(args[1:]))]
+        if isinstance(value.func, ast.Name) and value.func.id == "@set_item" and len(args) == 3:
+            self.store(args, target, bar)
+            return [s]
         out = core.name(target)
         if isinstance(value.func, ast.Attribute) and fn is None and not keywords:
             if value.func.attr in ("copy", "astype") and isinstance(value.func.value, ast.Name):
@@ -389,6 +412,27 @@ class Sweep:
                 self.straight(inner, bound, target, bar)
                 return [s]
         return self.unknown(s, target, value, bar)
+
+    def store(self, args: list[ast.expr], target: str, bar: Bar) -> None:
+        """The reverse of a store: what was stored takes its part of the cotangent out."""
+        holder, index, item_ = args
+        g = self.full(target, bar)
+        active = [self.activity.expr(holder), self.activity.expr(item_)]
+        plain = isinstance(holder, ast.Name) and isinstance(item_, ast.Name | ast.Constant)
+        if not (all(active) and plain):
+            if active[0]:
+                self.give(holder, core.call(core.name("@erase"), g, index), array=False)
+            if active[1]:
+                self.give(item_, core.call(core.name("@taken"), g, index, item_), array=False)
+            return
+        taken = self.names.fresh(f"{core.base(item_.id)}_bar")  # type: ignore[attr-defined]
+        left = self.names.fresh(f"{core.base(holder.id)}_bar")  # type: ignore[attr-defined]
+        self.shapes.known[taken] = self.shape(item_.id)  # type: ignore[attr-defined]
+        self.shapes.known[left] = self.shape(holder.id)  # type: ignore[attr-defined]
+        called = core.call(core.name("@withdrawn"), g, index, item_)
+        self.out.append(Assign((taken, left), called))
+        self.acc(item_.id, core.name(taken), array=False, maybe_none=False)  # type: ignore[attr-defined]
+        self.acc(holder.id, core.name(left), array=False, maybe_none=False)  # type: ignore[attr-defined]
 
     def bound(self, value: ast.Call, g: ast.expr) -> None:
         """`partial(f, a, k=b)`: its cotangent is that of the arguments that it holds."""

@@ -27,6 +27,8 @@ def records_of(tree: Any, backwards: bool = False) -> Saved:
     [2, 1, 0]
     """
     leaves, definition = tree_flatten(tree)
+    if not leaves:
+        return None  # type: ignore[return-value]  # zero, as the cotangent of rows without arrays
     leaves = [np.asarray(leaf) for leaf in leaves]
     count = row_count(leaves)
     if GRAPH.get() is not None and count:
@@ -63,12 +65,16 @@ def with_record(saved: Saved, record: Any) -> Saved:
 
 
 def last_record(saved: Saved) -> Any:
-    """The record of the last iteration."""
+    """The record of the last iteration; None of a cotangent that is zero."""
+    if saved is None:
+        return None
     return saved.record(saved.steps - 1)
 
 
 def earlier_records(saved: Saved) -> Saved:
-    """All records but the last."""
+    """All records but the last; None of a cotangent that is zero."""
+    if saved is None:
+        return None  # type: ignore[return-value]
     if isinstance(saved.store, Buffers):
         store = Buffers(saved.store.arrays, saved.store.template, saved.store.steps - 1)
         return Saved(store, saved.length, saved.flip, saved.first, saved.count)

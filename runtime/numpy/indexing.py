@@ -109,11 +109,16 @@ def place(piece: Any, x: Any, index: Any) -> Any:
     if not (on_device(x) or is_host_array(x)):
         zero = zeros_like_tree(x)
         return zero if piece is None else replaced(zero, index, sum_to(piece, x[index]))
+    return add_at(np.zeros(x.shape, float_like(x, piece)), index, piece)
+
+
+def fitted(piece: Any, x: Any, index: Any) -> Any:
+    """A cotangent of what an index picks, a broadcast of that part undone."""
     if getattr(piece, "shape", ()):
         shape = shape_at(x.shape, index)
-        if shape is not None and piece.shape != shape:
-            piece = sum_to_shape(piece, shape)
-    return add_at(np.zeros(x.shape, float_like(x, piece)), index, piece)
+        if shape is not None and len(piece.shape) > len(shape):
+            return sum_to_shape(piece, shape)
+    return piece
 
 
 def shape_at(shape: tuple[int, ...], index: Any) -> tuple[int, ...] | None:
@@ -281,7 +286,7 @@ def add_at(x: Any, index: Any, value: Any) -> Any:
     if value is None:
         return x
     if on_device(x) or is_host_array(x):
-        return write(np.asarray(x), index, value, "add", mode="clip")
+        return write(np.asarray(x), index, fitted(value, x, index), "add", mode="clip")
     return replaced(x, index, add(x[index], value))
 
 

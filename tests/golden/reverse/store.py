@@ -11,7 +11,7 @@ def prefix(x):
 # output
 
 
-from overt.runtime import add, erase, place, Saved, set_item, taken
+from overt.runtime import add_at, Saved, set_item, withdrawn
 
 
 def prefix_grad(x):
@@ -20,12 +20,11 @@ def prefix_grad(x):
     saved = Saved()
     for i in range(1, len(x)):  # store.py:5
         total = x_1[i] + 0.9 * x_1[i - 1]
-        saved = saved.pushed(x_1, i, total)
+        saved = saved.pushed(i, total)
         x_1 = set_item(x_1, i, total)
     # reverse
     x_bar = 2 * x_1
-    for x, i, total in saved.reversed():  # undoes store.py:5
-        total_bar = taken(x_bar, i, total)
-        x_bar = add(erase(x_bar, i), place(0.9 * total_bar, x, i - 1))
-        x_bar = add(x_bar, place(total_bar, x, i))
+    for i, total in saved.reversed():  # undoes store.py:5
+        total_bar, x_bar = withdrawn(x_bar, i, total)
+        x_bar = add_at(add_at(x_bar, i - 1, 0.9 * total_bar), i, total_bar)
     return x_bar
