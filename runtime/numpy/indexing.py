@@ -112,7 +112,7 @@ def place(piece: Any, x: Any, index: Any) -> Any:
     return add_at(np.zeros(x.shape, float_like(x, piece)), index, piece)
 
 
-def fitted(piece: Any, x: Any, index: Any) -> Any:
+def narrowed(piece: Any, x: Any, index: Any) -> Any:
     """A cotangent of what an index picks, a broadcast of that part undone."""
     if getattr(piece, "shape", ()):
         shape = shape_at(x.shape, index)
@@ -286,7 +286,7 @@ def add_at(x: Any, index: Any, value: Any) -> Any:
     if value is None:
         return x
     if on_device(x) or is_host_array(x):
-        return write(np.asarray(x), index, fitted(value, x, index), "add", mode="clip")
+        return write(np.asarray(x), index, narrowed(value, x, index), "add", mode="clip")
     return replaced(x, index, add(x[index], value))
 
 
