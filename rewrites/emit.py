@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import copy
+from collections.abc import Iterator
 import sys
 from pathlib import PurePath
 
@@ -41,6 +42,12 @@ class Emitter:
         self.origin = function.origin
         self.depth = 0
         self.recorded = recorded_names(function)
+        # names that are given another name on the way, so must be there even where they mean nothing yet
+        self.copied = {
+            self.rename(v.id)
+            for target, v in joins(function.body)
+            if isinstance(v, ast.Name) and core.is_local(v.id) and self.rename(v.id) != self.rename(target)
+        }
 
     def rename(self, name: str) -> str:
         if name.startswith("@"):
@@ -331,7 +338,8 @@ class Emitter:
         if not isinstance(value, ast.Name):
             return False
         placeholder = value.id == f"@{core.UNDEFINED}" and target not in self.recorded
-        return value.id == core.UNDEFINED or placeholder
+        unset = value.id == core.UNDEFINED and self.rename(target) not in self.copied
+        return unset or placeholder
 
     def is_ternary(self, s: If) -> bool:
         return (
@@ -460,6 +468,20 @@ def import_block(source: core.Source, names: set[str]) -> str:
         place = 0 if top in sys.stdlib_module_names else 2 if top == own else 1
         groups[place].append(line)
     return "\n\n".join("\n".join(group) for group in groups if group) + ("\n" if lines else "")
+
+
+def joins(block: core.Block) -> Iterator[tuple[str, ast.expr]]:
+    """Names that branches and loops set, with the values that they take."""
+    for s in core.walk(block):
+        if isinstance(s, If):
+            for m in s.merges:
+                yield m.name, m.then
+                yield m.name, m.orelse
+        elif isinstance(s, For | While):
+            for c in s.carries:
+                yield c.name, c.init
+                yield c.name, c.next
+                yield c.out, core.name(c.name)
 
 
 def recorded_names(function: Function) -> set[str]:

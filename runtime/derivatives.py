@@ -161,9 +161,9 @@ def materialize(x_bar: Any, x: Any) -> Any:
     parts = None if is_array(x) else children_of(x)
     if parts is None:
         return x_bar
+    if type(x) is dict and type(x_bar) is dict:  # items that were set later have no part in x
+        return {key: materialize(x_bar.get(key), value) for key, value in x.items()}
     bars = children_of(x_bar)
     if bars is None or len(bars[0]) != len(parts[0]):
         raise TypeError(f"{type(x_bar).__name__} is no cotangent of a {type(x).__name__}")
-    if type(x) is dict:
-        return {key: materialize(x_bar.get(key), value) for key, value in x.items()}
     return parts[1]([materialize(b, part) for b, part in zip(bars[0], parts[0], strict=True)])
