@@ -20,7 +20,7 @@ from overt.rewrites.refusal import Refusal
 from overt.runtime.containers import changed, popped
 from overt.runtime.cotangents import move
 from overt.runtime.derivatives import children_of, is_inexact, zeros_like_tree
-from overt.runtime.parts import parts_of
+from overt.runtime.parts import is_array, parts_of
 from overt.runtime.plain_builtins import PLAIN, map_of, reduce_rest
 from overt.runtime.primitive import rule_of
 from overt.runtime.record import vjp_call
@@ -74,7 +74,7 @@ def call_pair(f: Any, args: tuple[Any, ...], keywords: dict[str, Any]) -> Any:
     if isinstance(f, functools.partial):
         return of_partial(f, args, keywords)
     if isinstance(f, types.MethodType):
-        if isinstance(f.__func__, types.FunctionType) or isinstance(f.__func__, Transformed):
+        if isinstance(f.__func__, types.FunctionType | Transformed):
             return of_method(f, args, keywords)
         return None
     if isinstance(f, types.BuiltinMethodType) and isinstance(f.__self__, CONTAINERS):
@@ -141,29 +141,53 @@ def of_function(
         say(transformed.name_of(whole), refusal)
         return None
     out, saved = fwd(*args, **keywords)
-    return out, Pullback(FunctionPull(bwd, layout(f, bound, len(args), keywords)), saved)
+    return out, Pullback(FunctionPull(bwd, layout(f, bound, len(args), keywords), float_parts(out)), saved)
 
 
 class FunctionPull:
-    """Cotangents by parameter, laid out as the call gave its arguments."""
+    """Cotangents by parameter, laid out as the call gave its arguments.
 
-    __slots__ = ("bwd", "slots")
+    `kinds` says which parts of the result are floats: only those have a cotangent.
+    """
 
-    def __init__(self, bwd: Callable[..., Any], slots: tuple[Any, ...]) -> None:
-        self.bwd, self.slots = bwd, slots
+    __slots__ = ("bwd", "slots", "kinds")
+
+    def __init__(self, bwd: Callable[..., Any], slots: tuple[Any, ...], kinds: Any = True) -> None:
+        self.bwd, self.slots, self.kinds = bwd, slots, kinds
 
     def __call__(self, saved: Any, out_bar: Any) -> Any:
         if out_bar is None:
             return arranged((None,) * (1 + max((slot[0] for slot in self.slots), default=0)), self.slots)
+        if self.kinds is not True:
+            out_bar = of_floats(out_bar, self.kinds)
         return arranged(self.bwd(saved, out_bar), self.slots)
 
     def __eq__(self, other: object) -> bool:
-        return (
-            isinstance(other, FunctionPull) and self.bwd is other.bwd and self.slots == other.slots
-        )
+        if not isinstance(other, FunctionPull):
+            return False
+        return (self.bwd, self.slots, self.kinds) == (other.bwd, other.slots, other.kinds)
 
     def __hash__(self) -> int:
-        return hash((id(self.bwd), self.slots))
+        return hash((id(self.bwd), self.slots, self.kinds))
+
+
+def float_parts(out: Any) -> Any:
+    """Which parts of a result are floats, as nested tuples; True if all are."""
+    parts = children_of(out)
+    if parts is None:
+        return is_inexact(out) or not is_array(out)
+    kinds = tuple(map(float_parts, parts[0]))
+    return True if all(kind is True for kind in kinds) else kinds
+
+
+def of_floats(out_bar: Any, kinds: Any) -> Any:
+    """A cotangent without what integers of the result were given."""
+    if kinds is True or out_bar is None:
+        return out_bar
+    parts = children_of(out_bar)
+    if kinds is False or parts is None or len(parts[0]) != len(kinds):
+        return None if kinds is False else out_bar
+    return parts[1]([of_floats(b, k) for b, k in zip(parts[0], kinds, strict=True)])
 
 
 def layout(
@@ -463,7 +487,7 @@ class FieldPull:
 
 def recorded(f: Any, args: tuple[Any, ...], keywords: dict[str, Any]) -> Any:
     """By recording what the call does in primitives."""
-    if isinstance(f, types.MethodType) or isinstance(f, types.BuiltinMethodType):
+    if isinstance(f, types.MethodType | types.BuiltinMethodType):
         holder, name = f.__self__, f.__name__
         if parts_of(holder) is not None or is_inexact(holder):
             out, pull = recorded_call(functools.partial(call_method, name), (holder, *args), keywords)
