@@ -76,7 +76,10 @@ class Callees:
         """Whether a name means one of these builtins."""
         if not isinstance(node, ast.Name) or core.is_local(node.id):
             return False
-        found = self.namespace.get(node.id) or getattr(builtins, node.id, None)
+        try:
+            found = self.namespace[node.id]
+        except KeyError:
+            found = getattr(builtins, node.id, None)
         return any(found is f for f in functions)
 
     def is_known(self, value: Any) -> bool:

@@ -223,8 +223,10 @@ class Emitter:
         """Assignments made all at once; those that change nothing are left out."""
         shown = []
         for target, value in pairs:
+            if self.is_unset(target, value):
+                continue
             text = self.printer.text(value)
-            if self.rename(target) != text and not self.is_unset(target, value):
+            if self.rename(target) != text:
                 shown.append((self.rename(target), text, value))
         targets = {t for t, _, _ in shown}
         if len(shown) > 1 and any(

@@ -212,6 +212,16 @@ class Plan:
         return [s]
 
     def loop(self, s: ast.For | ast.While, rest: Stmts) -> Stmts:
+        flag_test = ends_by_flag(s.body)
+        if flag_test is not None:
+            body = Plan(self.taken).sequence(s.body[:-1])
+            new = ast.For(s.target, s.iter, body, []) if isinstance(s, ast.For) else ast.While(s.test, body, [])
+            new.lineno, new.until = s.lineno, flag_test  # type: ignore[attr-defined]
+            done: Stmts = [new]
+            if s.orelse:
+                done += self.sequence([branch(negated(flag_test), list(s.orelse), [], s), *rest])
+                return done
+            return done + self.sequence(rest)
         breaks = any(contains(b, ast.Break) for b in s.body)
         returns = any(contains(b, ast.Return) for b in s.body)
         outer = (self.in_loop, self.stopped, self.flagged)
@@ -265,6 +275,18 @@ class Plan:
     def raised(self, s: ast.stmt) -> list[str]:
         flags = [self.stopped] if self.stopped and contains(s, ast.Break) else []
         return flags + ([self.returned] if contains(s, ast.Return) else [])
+
+
+def ends_by_flag(body: Stmts) -> ast.expr | None:
+    """The test of a last `if flag: break`, where nothing else leaves the loop."""
+    last = body[-1]
+    if not (isinstance(last, ast.If) and not last.orelse and len(last.body) == 1):
+        return None
+    if not isinstance(last.body[0], ast.Break) or any(contains(b, *EXITS) for b in body[:-1]):
+        return None
+    names = last.test.values if isinstance(last.test, ast.BoolOp) else [last.test]
+    simple = all(isinstance(n, ast.Name) for n in names)
+    return last.test if simple and not isinstance(getattr(last.test, "op", None), ast.And) else None
 
 
 class _Continues(ast.NodeTransformer):

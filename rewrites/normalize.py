@@ -9,6 +9,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 from overt.rewrites import core, exits
 from overt.rewrites.core import NOWHERE, Names, Origin
@@ -40,8 +41,20 @@ class Text:
 
 
 def normalize(node: ast.FunctionDef | ast.Lambda, text: Text, method_class: bool = False) -> core.Function:
-    """The function in core form."""
-    return Builder(Names(), text).function(node, {})
+    """The function in core form; the tree itself is left as it is, to be read again."""
+    return Builder(Names(), text).function(copied(node), {})
+
+
+def copied(node: Any) -> Any:
+    """A tree of its own, with all that is noted on its nodes."""
+    if isinstance(node, list):
+        return [copied(item) for item in node]
+    if not isinstance(node, ast.AST):
+        return node
+    new = type(node)()
+    for key, value in vars(node).items():
+        setattr(new, key, copied(value))
+    return new
 
 
 class Scope(ast.NodeVisitor):

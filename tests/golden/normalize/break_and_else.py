@@ -17,9 +17,6 @@ def break_and_else(xs):
 # output
 
 
-from overt.runtime import Undefined
-
-
 def break_and_else(xs):
     score = 1.0
     stopped = False

@@ -12,9 +12,6 @@ def early_return(x):
 # output
 
 
-from overt.runtime import Undefined
-
-
 def early_return(x):
     if x > 2.0:
         result = x * 2.0

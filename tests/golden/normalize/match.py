@@ -16,7 +16,7 @@ def dispatch(x, kind):
 # output
 
 
-from overt.runtime import is_sequence, Undefined
+from overt.runtime import is_sequence
 
 
 def dispatch(x, kind):

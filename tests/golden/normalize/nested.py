@@ -17,9 +17,6 @@ def nested(a, n=2, *, shift=0.5):
 # output
 
 
-from overt.runtime import Undefined
-
-
 def nested(a, n=2, *, shift=0.5):
     """Keeps its text."""
 

@@ -11,9 +11,6 @@ def walrus(x, limit):
 # output
 
 
-from overt.runtime import Undefined
-
-
 def walrus(x, limit):
     square = x * x
     if square > limit:
