@@ -1,5 +1,19 @@
 """The errors Overt raises of its own accord."""
 
-from overt.runtime.errors import BatchedPredicateError, OvertError, PromotionError, StagingError
+from overt.rewrites.refusal import Refusal
+from overt.runtime.errors import (
+    BatchedPredicateError,
+    OvertError,
+    PromotionError,
+    RecordedWarning,
+    StagingError,
+)
 
-__all__ = ["BatchedPredicateError", "OvertError", "PromotionError", "StagingError"]
+__all__ = [
+    "BatchedPredicateError",
+    "OvertError",
+    "PromotionError",
+    "RecordedWarning",
+    "Refusal",
+    "StagingError",
+]
