@@ -107,6 +107,11 @@ class ProgramPruner(Pruner):
 
 def is_pure_in(node: ast.Call, program: Program) -> bool:
     """Whether a call reaches a function without effects, or only prepares a derivative."""
+    root = node.func
+    while isinstance(root, ast.Attribute):
+        root = root.value
+    if isinstance(root, ast.Name) and root.id == "@np":
+        return True
     if isinstance(node.func, ast.Name):
         if node.func.id in program.pure:
             return True
@@ -271,6 +276,9 @@ class Nesting:
         self, s: If, pending: dict[str, Assign], i: int, path: tuple[str, ...], before: list[Stmt]
     ) -> Stmt:
         test = self.replaced(s.test, pending, before, 999)
+        for n in list(pending):  # what may have an effect stays outside the branch
+            if not self.is_pure(pending[n].value):
+                before.append(pending.pop(n))
         sides = []
         for side, block, step in (("then", s.then, "then"), ("orelse", s.orelse, "else")):
             done, rest = self.block(block, (*path, f"{i}{step}"), pending)
@@ -289,7 +297,7 @@ class Nesting:
                         mine.pop(n, None)
                         pending.pop(n, None)
                 ends.append(core.substitute(end, table))
-            for n, a in mine.items():
+            for a in mine.values():
                 if not is_trivial(a.value):
                     late.append(a)
             sides.append(((*done, *late), ends))

@@ -119,6 +119,8 @@ class Sweep:
         maybe_none = not array if maybe_none is None else maybe_none
         old = self.bars.get(name)
         if old is not None:
+            if name in self.wide:
+                old = replace(old, expr=self.full(name, old), lazy=False)
             if old.array and array:
                 g = ast.BinOp(old.expr, ast.Add(), g)
                 lazy = lazy and old.lazy
@@ -701,7 +703,7 @@ class LoopReversal:
         collected = self.collect()
         ends = []
         kinds: dict[str, bool] = {}
-        for inside, _, n, _ in carries:
+        for _, _, n, _ in carries:
             bar = sweep.bars.get(n)
             kinds[n] = bar.array if bar is not None else True
             ends.append(sweep.full(n, bar) if bar is not None else self.zero_inside(n))
