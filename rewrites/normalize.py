@@ -51,7 +51,7 @@ def copied(node: Any) -> Any:
         return [copied(item) for item in node]
     if not isinstance(node, ast.AST):
         return node
-    new = type(node)()
+    new = type(node).__new__(type(node))  # fields follow: Python 3.13 wants them in a call
     for key, value in vars(node).items():
         setattr(new, key, copied(value))
     return new
