@@ -1,9 +1,9 @@
 """Derivative, forward mode: under each statement the one that carries its tangent along.
 
-    def f(x):                 def f_jvp(x, x_dot):
-        y = x * x                 y = x * x
-        return np.sin(y)   ->     y_dot = 2.0 * x * x_dot
-                                  return np.sin(y), np.cos(y) * y_dot
+def f(x):                 def f_jvp(x, x_dot):
+    y = x * x                 y = x * x
+    return np.sin(y)   ->     y_dot = 2.0 * x * x_dot
+                              return np.sin(y), np.cos(y) * y_dot
 """
 
 from __future__ import annotations
@@ -67,7 +67,7 @@ class Forward:
         self.refused: set[str] = set()
 
     def callee(self, inner: Function, active: tuple[int, ...]) -> str | None:
-        """The name of the tangent function of a function that the text calls; None if it has none."""
+        """The name of the tangent function of one that the text calls; None if it has none."""
         if any(p.kind not in ("positional", "normal") for p in inner.params) or inner.cells:
             return None
         key = ("jvp", inner.name, frozenset(inner.params[i].name for i in active))
@@ -97,7 +97,9 @@ class Forward:
             shapes = Shapes(self.program.resolver)
             shapes.function(flat)
             walk = Tangents(self.program, activity, shapes, names, uses_of(flat), self.callee)
-            stems = tangent_names([core.base(p.name) for p in f.params], [core.base(p.name) for p in moving])
+            stems = tangent_names(
+                [core.base(p.name) for p in f.params], [core.base(p.name) for p in moving]
+            )
             added = []
             for p in moving:
                 dot = names.fresh(stems[core.base(p.name)])
@@ -124,8 +126,10 @@ def uses_of(f: Function) -> Counter[str]:
     return Counter(n.id for n in nodes(f) if isinstance(n, ast.Name))
 
 
-def parameters(params: tuple[Param, ...], added: tuple[Param, ...], inner: bool) -> tuple[Param, ...]:
-    """The parameters with those of the tangents; by keyword alone where they cannot stand behind."""
+def parameters(
+    params: tuple[Param, ...], added: tuple[Param, ...], inner: bool
+) -> tuple[Param, ...]:
+    """The parameters with those of the tangents; by keyword where they cannot stand behind."""
     if inner:
         return (*(replace(p, default=None) for p in params), *added)
     if is_plain(params):
@@ -140,7 +144,7 @@ def is_plain(params: tuple[Param, ...]) -> bool:
     return all(p.kind in ("positional", "normal") and p.default is None for p in params)
 
 
-# --- order -----------------------------------------------------------------------------------------
+# --- order ---------------------------------------------------------------------------------------
 
 
 def ordered(block: Block) -> Block:
@@ -157,7 +161,9 @@ def ordered(block: Block) -> Block:
         ):
             targets = set(core.pattern_names(value.target))
             seen = core.reads(tangent.value)
-            former = {core.base(t) for t in targets} & {core.base(n) for n in seen - targets if core.is_local(n)}
+            former = {core.base(t) for t in targets} & {
+                core.base(n) for n in seen - targets if core.is_local(n)
+            }
             if former and not seen & targets:
                 done[i], done[i + 1] = with_comments(tangent, value), silent(value)
     return tuple(done)

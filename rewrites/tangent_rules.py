@@ -1,8 +1,8 @@
 """Tangent rules: the tangent of one operation, from the rule of the function that it applies.
 
-    y = x * w     ->  y_dot = x_dot * w + x * w_dot
-    y = f(x)      ->  y, y_dot = f_jvp(x, x_dot)             f is a function of the user's
-    y = f(x)      ->  y, y_dot = jvp_of(f, (x,), (x_dot,))   what f is, is only known when the code runs
+y = x * w     ->  y_dot = x_dot * w + x * w_dot
+y = f(x)      ->  y, y_dot = f_jvp(x, x_dot)             f is a function of the user's
+y = f(x)      ->  y, y_dot = jvp_of(f, (x,), (x_dot,))   f known late
 """
 
 from __future__ import annotations
@@ -110,17 +110,30 @@ class TangentRules:
         walk = self.walk
         if is_push(value):
             record = value.func.value  # type: ignore[attr-defined]
-            fields = [walk.full(a) if walk.dot(a) is not None else core.constant(None) for a in value.args]
-            walk.records[target] = tuple(walk.records.get(getattr(a, "id", ""), walk.dot(a) is not None) for a in value.args)
-            return Tangent(ast.Call(ast.Attribute(walk.full(record), "pushed", ast.Load()), fields, []))
+            fields = [
+                walk.full(a) if walk.dot(a) is not None else core.constant(None) for a in value.args
+            ]
+            walk.records[target] = tuple(
+                walk.records.get(getattr(a, "id", ""), walk.dot(a) is not None) for a in value.args
+            )
+            return Tangent(
+                ast.Call(ast.Attribute(walk.full(record), "pushed", ast.Load()), fields, [])
+            )
         f, args, keywords = value.func, value.args, value.keywords
         fn = self.resolver.object(f)
         if fn is None and isinstance(f, ast.Attribute):
             update = self.update(f, value)
             if update is not None:
                 return update
-            if f.attr in MOVING_METHODS and not args and not keywords and walk.dot(f.value) is not None:
-                return Tangent(ast.Call(ast.Attribute(walk.full(f.value), f.attr, ast.Load()), [], []))
+            if (
+                f.attr in MOVING_METHODS
+                and not args
+                and not keywords
+                and walk.dot(f.value) is not None
+            ):
+                return Tangent(
+                    ast.Call(ast.Attribute(walk.full(f.value), f.attr, ast.Load()), [], [])
+                )
             if f.attr in (*ARRAY_METHODS, "astype"):
                 fn = getattr(ours, f.attr, None)
                 args = [f.value, *args]
@@ -134,12 +147,18 @@ class TangentRules:
                 found = walk.dot(args[place])
                 if found is None:
                     return None
-                return Tangent(ast.Call(f, [*args[:place], walk.full(args[place]), *args[place + 1 :]], []))
+                return Tangent(
+                    ast.Call(f, [*args[:place], walk.full(args[place]), *args[place + 1 :]], [])
+                )
         if fn is sum and len(args) == 1 and not keywords and walk.dot(args[0]) is not None:
             return Tangent(ast.Call(f, [walk.full(args[0])], []))
         if fn in (float, complex) and len(args) == 1 and not isinstance(args[0], ast.Starred):
             found = walk.dot(args[0])
-            return Tangent(found, isinstance(args[0], ast.Name) and args[0].id in walk.narrow) if found else None
+            return (
+                Tangent(found, isinstance(args[0], ast.Name) and args[0].id in walk.narrow)
+                if found
+                else None
+            )
         if fn in (list, tuple) and len(args) == 1 and isinstance(args[0], ast.Name):
             return Tangent(ast.Call(f, [walk.full(args[0])], []))
         if fn is not None:
@@ -169,7 +188,9 @@ class TangentRules:
         if x is None or index is None:
             return None
         walk = self.walk
-        if f.attr in LINEAR_UPDATES and not any(walk.activity.expr(k.value) for k in value.keywords):
+        if f.attr in LINEAR_UPDATES and not any(
+            walk.activity.expr(k.value) for k in value.keywords
+        ):
             place = ast.Subscript(ast.Attribute(walk.full(x), "at", ast.Load()), index, ast.Load())
             keywords = [k for k in value.keywords if k.arg != "fill_value"]
             if f.attr == "get" and value.keywords:
@@ -177,7 +198,9 @@ class TangentRules:
             args = [walk.full(a) for a in value.args]
             return Tangent(ast.Call(ast.Attribute(place, f.attr, ast.Load()), args, keywords))
         held = ast.Subscript(core.name("@at"), index, ast.Load())
-        call = ast.Call(core.name("@updated"), [x, core.constant(f.attr), held, *value.args], value.keywords)
+        call = ast.Call(
+            core.name("@updated"), [x, core.constant(f.attr), held, *value.args], value.keywords
+        )
         return self.unknown(ast.copy_location(call, value))
 
     def unknown(self, value: ast.Call) -> ast.Call:
@@ -187,7 +210,9 @@ class TangentRules:
         called = [value.func, core.tuple_of(list(value.args)), core.tuple_of(args)]
         named: list[ast.keyword] = []
         if value.keywords:
-            names: list[ast.expr | None] = [core.constant(k.arg) if k.arg else None for k in value.keywords]
+            names: list[ast.expr | None] = [
+                core.constant(k.arg) if k.arg else None for k in value.keywords
+            ]
             called.append(ast.Dict(names, [k.value for k in value.keywords]))
             moving = [k for k in value.keywords if walk.activity.expr(k.value)]
             if moving:
@@ -226,24 +251,36 @@ class TangentRules:
             expr = found if found is not None else self.by_jvp(target, application, active)
             if expr is None:
                 return None
-            if "dtype" in application.static and not is_none(application.static["dtype"]) or (
-                "." not in rule.name and isinstance(getattr(ours, rule.name, None), type)
+            if (
+                "dtype" in application.static
+                and not is_none(application.static["dtype"])
+                or ("." not in rule.name and isinstance(getattr(ours, rule.name, None), type))
             ):
                 return Tangent(runtime("tangent_for", expr, core.name(target)))
             return Tangent(expr)
-        if (rule.elementwise or spread) and rule.vjp is not None and not (rule.linear and len(rule.arrays) == 1):
+        if (
+            (rule.elementwise or spread)
+            and rule.vjp is not None
+            and not (rule.linear and len(rule.arrays) == 1)
+        ):
             if not all(isinstance(application.operands[i], ast.Name) for i in active):
                 assert isinstance(value, ast.Call)
                 return self.unknown(value)
             return self.elementwise(target, application, active)
         if rule.linear:
-            if rule.name == "add" and len(active) == 1 and isinstance(application.operands[active[0]], ast.Name):
+            if (
+                rule.name == "add"
+                and len(active) == 1
+                and isinstance(application.operands[active[0]], ast.Name)
+            ):
                 return Tangent(walk.full(application.operands[active[0]]))
             return Tangent(self.on_tangents(application, value))
         assert isinstance(value, ast.Call)
         return self.unknown(value)
 
-    def elementwise(self, target: str, application: Application, active: list[int]) -> Tangent | None:
+    def elementwise(
+        self, target: str, application: Application, active: list[int]
+    ) -> Tangent | None:
         """The sum over the operands of their tangents times the slopes."""
         walk = self.walk
         total: ast.expr | None = None
@@ -281,7 +318,9 @@ class TangentRules:
         keywords = [ast.keyword(k.arg, moved(k.value)) for k in value.keywords]
         return ast.Call(value.func, [moved(a) for a in value.args], keywords)
 
-    def same_call(self, application: Application, value: ast.expr, active: list[int]) -> ast.expr | None:
+    def same_call(
+        self, application: Application, value: ast.expr, active: list[int]
+    ) -> ast.expr | None:
         """The user's call on the tangent alone, if that is what the rule says in more words."""
         if not isinstance(value, ast.Call) or 0 not in active:
             return None
@@ -347,13 +386,17 @@ class Chosen(ast.NodeTransformer):
 
 def position(node: ast.AST, dots: str) -> int | None:
     """Which tangent `dots[i]` is."""
-    if isinstance(node, ast.Subscript) and isinstance(node.value, ast.Name) and node.value.id == dots:
+    if (
+        isinstance(node, ast.Subscript)
+        and isinstance(node.value, ast.Name)
+        and node.value.id == dots
+    ):
         return node.slice.value if isinstance(node.slice, ast.Constant) else None
     return None
 
 
 def takes_any_number(jvp: Any) -> bool:
-    """Whether a jvp is a named function of `*operands`, whose text does not say what it does with each."""
+    """Whether a jvp is a named function of `*operands`: its text is silent on each of them."""
     return jvp.__name__ != "<lambda>" and bool(jvp.__code__.co_flags & inspect.CO_VARARGS)
 
 

@@ -1,7 +1,7 @@
 """Tangents: walks a flattened function forwards, putting the tangent of each value under the value.
 
-    y = np.sin(x)    ->    y = np.sin(x)
-                           y_dot = np.cos(x) * x_dot
+y = np.sin(x)    ->    y = np.sin(x)
+                       y_dot = np.cos(x) * x_dot
 """
 
 from __future__ import annotations
@@ -15,7 +15,19 @@ from typing import TYPE_CHECKING, Any
 from overt.rewrites import core
 from overt.rewrites.activity import Activity, is_reversed_record, iterated, plain_tuple
 from overt.rewrites.algebra import plainer
-from overt.rewrites.core import Assign, Block, Carry, For, If, Merge, Names, Origin, Stmt, While, With
+from overt.rewrites.core import (
+    Assign,
+    Block,
+    Carry,
+    For,
+    If,
+    Merge,
+    Names,
+    Origin,
+    Stmt,
+    While,
+    With,
+)
 from overt.rewrites.refusal import Refusal
 from overt.rewrites.shapes import SCALAR, Shapes
 from overt.rewrites.tangent_rules import Tangent, TangentRules, np_call, runtime
@@ -41,9 +53,9 @@ class Tangents:
         self.program, self.activity, self.shapes, self.names = program, activity, shapes, names
         self.uses = uses
         self.dots: dict[str, ast.expr] = {}
-        self.narrow: set[str] = set()  # whose tangents are still to be broadcast to their shape
+        self.narrow: set[str] = set()  # whose tangents are still to be broadcast
         self.displays: dict[str, ast.expr] = {}  # containers written out, by name
-        # Of the records of a loop: for each field, whether it has a tangent, or what its records have.
+        # Of a loop's records: for each field whether it has a tangent, or what its records have.
         self.records: dict[str, tuple[Fields | bool, ...]] = {}
         self.out: list[Stmt] = []
         self.rules = TangentRules(self, callee)
@@ -274,7 +286,10 @@ class Tangents:
             return target, items
         if is_reversed_record(items):
             record = items.func.value  # type: ignore[attr-defined]
-            both = [items, ast.Call(ast.Attribute(self.full(record), "reversed", ast.Load()), [], [])]
+            both = [
+                items,
+                ast.Call(ast.Attribute(self.full(record), "reversed", ast.Load()), [], []),
+            ]
             fields = self.records.get(getattr(record, "id", ""))
             return (target, self.pattern(target, fields)), core.call("zip", *both)
         parts = iterated(target, items, self.program.resolver)
@@ -337,7 +352,11 @@ def is_made_of_zeros(node: ast.expr) -> bool:
 
 
 def is_call_of(node: ast.expr, helper: str) -> bool:
-    return isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id.lstrip("@") == helper
+    return (
+        isinstance(node, ast.Call)
+        and isinstance(node.func, ast.Name)
+        and node.func.id.lstrip("@") == helper
+    )
 
 
 def silent(origin: Origin) -> Origin:

@@ -1,7 +1,7 @@
 """Tangents of any value: zeros, parts of objects, and calls run on values with tangents.
 
-The tangent of a container has the container's own structure.  That of an integer is a zero too, a float
-one, so that arithmetic goes through; None stands for the tangent of what is no number.
+The tangent of a container has the container's own structure.  That of an integer is a float zero,
+so that arithmetic goes through; None stands for the tangent of what is no number.
 """
 
 from __future__ import annotations
@@ -20,24 +20,50 @@ from overt.runtime.primitive import Rule
 from overt.runtime.undefined import UndefinedValue
 
 __all__ = [
-    "Escape", "call_with_tangents", "field_dot", "filled", "is_moving", "listed", "tangent_for", "updated", "zero_dot",
+    "Escape",
+    "call_with_tangents",
+    "field_dot",
+    "filled",
+    "is_moving",
+    "listed",
+    "tangent_for",
+    "updated",
+    "zero_dot",
 ]  # fmt: skip
 
 OPERATORS = frozenset(
     f"__{n}__"
-    for n in "add radd sub rsub mul rmul truediv rtruediv pow rpow matmul rmatmul neg abs getitem iter".split()
+    for n in [
+        "add",
+        "radd",
+        "sub",
+        "rsub",
+        "mul",
+        "rmul",
+        "truediv",
+        "rtruediv",
+        "pow",
+        "rpow",
+        "matmul",
+        "rmatmul",
+        "neg",
+        "abs",
+        "getitem",
+        "iter",
+    ]
 )
 VIEWS = (type({}.keys()), type({}.values()), type({}.items()))
 LIBRARIES = ("builtins", "overt", "numpy", "jaxlib", "collections", "functools", "types")
 
 
 class Escape(NotImplementedError):
-    """A value with a tangent went where generated code cannot follow it: into an object of some class."""
+    """A value with a tangent went where generated code cannot follow: into an unknown object."""
 
     def __init__(self, x: Any) -> None:
         super().__init__(
-            f"a value that is being differentiated is kept in an object of class {type(x).__name__}, whose "
-            "parts are not known; make the class a dataclass, or register it with overt.tree_util"
+            "a value that is being differentiated is kept in an object of class "
+            f"{type(x).__name__}, whose parts are not known; make it a dataclass, or register "
+            "it with overt.tree_util"
         )
 
 
@@ -53,7 +79,7 @@ def zero_dot(x: Any) -> Any:
         if isinstance(x, (bool, int)):
             return 0.0
         dtype = dtype_of(x)
-        if not (dtypes.is_integer(dtype) or dtype == bool):
+        if not (dtypes.is_integer(dtype) or dtype.kind == "b"):
             return None
         import overt.runtime.numpy as np
 
@@ -77,7 +103,9 @@ def filled(dot: Any, x: Any) -> Any:
     parts = children_of(x)
     if parts is None:
         return dot
-    return parts[1]([filled(d, part) for d, part in zip(children_dots(dot, x), parts[0], strict=True)])
+    return parts[1](
+        [filled(d, part) for d, part in zip(children_dots(dot, x), parts[0], strict=True)]
+    )
 
 
 def children_dots(dot: Any, x: Any) -> list[Any]:
@@ -104,7 +132,9 @@ def tangent_for(dot: Any, out: Any) -> Any:
     """A tangent as that of `out`: in its dtype, its shape, zero if `out` is an integer."""
     if not is_array(out) or is_array(dot) and not is_inexact(out):
         if isinstance(out, (list, tuple)) and len(dot) != len(out):
-            raise TypeError("a tangent has fewer items than its value: give the constant part a name")
+            raise TypeError(
+                "a tangent has fewer items than its value: give the constant part a name"
+            )
         return zero_dot(out) if is_array(out) else dot
     import overt.runtime.numpy as np
 
@@ -139,7 +169,7 @@ def updated(x: Any, method: str, index: Any, *values: Any, **how: Any) -> Any:
     return getattr(x.at[index], method)(*values, **how)
 
 
-# --- calls -----------------------------------------------------------------------------------------
+# --- calls ---------------------------------------------------------------------------------------
 
 
 def call_with_tangents(
@@ -271,11 +301,9 @@ def holds(level: int, x: Any) -> bool:
     return parts is not None and any(holds(level, part) for part in parts[0])
 
 
-
 zero_dot.rule = Rule("zero_dot", ("x",), zero=True)  # type: ignore[attr-defined]
 tangent_for.rule = Rule(  # type: ignore[attr-defined]
     "tangent_for", ("dot", "out"),
     vjp=(lambda g, out, dot, like: sum_to(g, dot), None),
     jvp=lambda dots, out, dot, like: tangent_for(dots[0], like),
 )  # fmt: skip
-

@@ -1,4 +1,4 @@
-"""Forward mode: values against finite differences, its text, and compositions with itself and reverse mode."""
+"""Forward mode: against finite differences, its text, composed with itself and reverse mode."""
 
 from __future__ import annotations
 
@@ -143,7 +143,9 @@ CASES = [
 ]  # fmt: skip
 
 
-@pytest.mark.parametrize(("f", "args"), CASES, ids=[f"{f.__name__}{i}" for i, (f, _) in enumerate(CASES)])
+@pytest.mark.parametrize(
+    ("f", "args"), CASES, ids=[f"{f.__name__}{i}" for i, (f, _) in enumerate(CASES)]
+)
 def test_against_differences(f, args):
     check(f, *args)
 
@@ -169,7 +171,13 @@ def test_forward_over_reverse_and_back():
     over_reverse = overt.jvp(overt.grad(f), (x,), (1.0,))[1]
     over_forward = overt.grad(lambda x: overt.jvp(f, (x,), (1.0,))[1])(x)
     twice = overt.jvp(lambda x: overt.jvp(f, (x,), (1.0,))[1], (x,), (1.0,))[1]
-    for found in (over_reverse, over_forward, twice, overt.hessian(f)(x), overt.jacfwd(overt.jacfwd(f))(x)):
+    for found in (
+        over_reverse,
+        over_forward,
+        twice,
+        overt.hessian(f)(x),
+        overt.jacfwd(overt.jacfwd(f))(x),
+    ):
         numpy.testing.assert_allclose(found, second, rtol=1e-5)
 
 

@@ -1,8 +1,8 @@
 """Calls in forward-mode code whose function is known only when the code runs.
 
-`y, y_dot = jvp_of(f, (x,), (x_dot,))` calls f along tangents.  What f is decides how: a user's function by
-its generated `f_jvp`, a method, partial or transformed function by what it holds; anything else runs on
-values that carry their tangents.
+`y, y_dot = jvp_of(f, (x,), (x_dot,))` calls f along tangents.  What f is decides how: a user's
+function by its generated `f_jvp`, a method, partial or transformed function by what it holds;
+anything else runs on values that carry their tangents.
 """
 
 from __future__ import annotations
@@ -30,12 +30,11 @@ from overt.runtime.tangents import (
 from overt.transformer import calls, transformed
 from overt.transformer.calls import FunctionPull, Pullback, apply_to, arranged, call_method, vjp_of
 from overt.transformer.pullbacks import VjpFunction
-from overt.transformer.pullbacks import VjpFunction
 from overt.transformer.transformed import Transformed
 
 Pair = tuple[Any, Any]
 
-# Refusals that running on values does not help with, and one that it helps with in the outermost call alone.
+# Refusals that running on values does not help with, and one that it helps with at the top alone.
 FINAL = ("outside the function", "container of another function", "takes a value out")
 STORED = "stored in an object"
 
@@ -70,7 +69,12 @@ def jvp_of(
 
 
 def found_jvp(
-    f: Any, args: tuple, dots: tuple, keywords: dict[str, Any], keyword_dots: dict[str, Any], f_dot: Any
+    f: Any,
+    args: tuple,
+    dots: tuple,
+    keywords: dict[str, Any],
+    keyword_dots: dict[str, Any],
+    f_dot: Any,
 ) -> Pair:
     """The jvp of a call by what is called."""
     if f is functools.partial:
@@ -79,17 +83,28 @@ def found_jvp(
         if isinstance(args[0], functools.partial):  # Python makes one of the two
             held, named = filled(dots[0], args[0])
         own = [filled(d, x) for d, x in zip(dots[1:], args[1:], strict=True)]
-        return out, ((*held, *own), {**named, **{k: filled(keyword_dots.get(k), x) for k, x in keywords.items()}})
+        return out, (
+            (*held, *own),
+            {**named, **{k: filled(keyword_dots.get(k), x) for k, x in keywords.items()}},
+        )
     if isinstance(f, functools.partial):
         held, named = f_dot if f_dot is not None else ((None,) * len(f.args), {})
         every_dot = {**{k: v for k, v in named.items() if k not in keywords}, **keyword_dots}
-        return jvp_of(f.func, (*f.args, *args), (*held, *dots), {**f.keywords, **keywords}, every_dot)
+        return jvp_of(
+            f.func, (*f.args, *args), (*held, *dots), {**f.keywords, **keywords}, every_dot
+        )
     if isinstance(f, types.MethodType):
         return jvp_of(f.__func__, (f.__self__, *args), (f_dot, *dots), keywords, keyword_dots)
-    if isinstance(f, types.BuiltinMethodType) and not isinstance(f.__self__, types.ModuleType | type):
+    if isinstance(f, types.BuiltinMethodType) and not isinstance(
+        f.__self__, types.ModuleType | type
+    ):
         if f.__self__ is not None:
             return call_with_tangents(
-                call_method, (f.__name__, f.__self__, *args), (None, f_dot, *dots), keywords, keyword_dots
+                call_method,
+                (f.__name__, f.__self__, *args),
+                (None, f_dot, *dots),
+                keywords,
+                keyword_dots,
             )
     if isinstance(f, Pullback):
         saved_dot = f_dot.saved if f_dot is not None else None
@@ -115,27 +130,39 @@ def found_jvp(
     return on_values(f, args, dots, keywords, keyword_dots)
 
 
-def on_values(f: Any, args: tuple, dots: tuple, keywords: dict[str, Any], keyword_dots: dict[str, Any]) -> Pair:
+def on_values(
+    f: Any, args: tuple, dots: tuple, keywords: dict[str, Any], keyword_dots: dict[str, Any]
+) -> Pair:
     """By running the function on values that carry their tangents."""
-    return call_with_tangents(in_form(f, (args, dots), keywords), args, dots, keywords, keyword_dots)
+    return call_with_tangents(
+        in_form(f, (args, dots), keywords), args, dots, keywords, keyword_dots
+    )
 
 
 def in_form(f: Any, args: Any, keywords: Any) -> Callable[..., Any]:
     """A function in the form that these arguments need."""
     if isinstance(f, Transformed) or not transformed.has_source(f):
         return f
-    return transformed.lifted(f) if transformed.needs_lifting(args, keywords) else transformed.plain(f)
+    return (
+        transformed.lifted(f) if transformed.needs_lifting(args, keywords) else transformed.plain(f)
+    )
 
 
-# --- the user's functions --------------------------------------------------------------------------
+# --- the user's functions ------------------------------------------------------------------------
 
 
-def of_function(f: Any, args: tuple, dots: tuple, keywords: dict[str, Any], keyword_dots: dict[str, Any]) -> Pair:
+def of_function(
+    f: Any, args: tuple, dots: tuple, keywords: dict[str, Any], keyword_dots: dict[str, Any]
+) -> Pair:
     """By `f_jvp`, generated from the function's source."""
     try:
-        return by_source(f, "", lambda: transformed.source_of(f), args, dots, keywords, keyword_dots)
+        return by_source(
+            f, "", lambda: transformed.source_of(f), args, dots, keywords, keyword_dots
+        )
     except Refusal as refusal:
-        if getattr(refusal, "while_running", False) or any(word in refusal.reason for word in FINAL):
+        if getattr(refusal, "while_running", False) or any(
+            word in refusal.reason for word in FINAL
+        ):
             raise
         if STORED in refusal.reason:
             raise Escape(f) from refusal
@@ -188,13 +215,15 @@ def by_source(
         raise
 
 
-# --- what reverse mode leaves ----------------------------------------------------------------------
+# --- what reverse mode leaves --------------------------------------------------------------------
 
 # The backward function as it was generated, for one that staged code calls in its lifted form.
 _unlifted: weakref.WeakKeyDictionary[Any, Any] = weakref.WeakKeyDictionary()
 
 
-def of_vjp(args: tuple, dots: tuple, keywords: dict[str, Any], keyword_dots: dict[str, Any]) -> Pair:
+def of_vjp(
+    args: tuple, dots: tuple, keywords: dict[str, Any], keyword_dots: dict[str, Any]
+) -> Pair:
     """`vjp_of(f, x)` along tangents: the value, and the pullback with what it saved."""
 
     f, *rest = args
@@ -251,7 +280,7 @@ def of_backward(
     return jvp_of(bwd, args, dots, keywords, keyword_dots)
 
 
-# --- transformed functions, builtins ---------------------------------------------------------------
+# --- transformed functions, builtins -------------------------------------------------------------
 
 
 def of_transformed(
@@ -318,7 +347,9 @@ def of_builtin(
     if plain is None or (name in ("max", "min") and keywords):
         return None
     if name in ("max", "min") and len(args) > 1:
-        return jvp_of(plain, (list(args),), ([filled(d, x) for d, x in zip(dots, args, strict=True)],))
+        return jvp_of(
+            plain, (list(args),), ([filled(d, x) for d, x in zip(dots, args, strict=True)],)
+        )
     if name == "map" and len(args) > 2:
         plain = map_of
     if name == "reduce" and len(args) == 2:
