@@ -362,6 +362,8 @@ class Sweep:
         g = bar.expr if fits else self.full(target, bar)
         self.wide.pop(target, None)
         if old is not None and grown:
+            if name in self.wide:
+                old = replace(old, expr=self.full(name, old))
             held = self.names.fresh(f"{core.base(name)}_bar")
             self.shapes.known[held] = self.shape(name)
             self.out.append(Assign(held, core.call(core.name("@add_at"), old.expr, index, g)))

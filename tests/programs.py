@@ -21,6 +21,7 @@ class Writer:
         self.loops = 0
         self.counters = 0
         self.budget = 9
+        self.over_v = 0  # loops over v around this place: a store into v there is refused
 
     def text(self) -> str:
         head = ["def program(a, b, v):", "    c = a * b"]
@@ -59,7 +60,8 @@ class Writer:
         )  # fmt: skip
 
     def test(self) -> str:
-        x, level = self.choose("a", "b", "c", "np.sum(v)"), self.choose("0.13", "-0.37", "0.71", "1.3")
+        x = self.choose("a", "b", "c", "np.sum(v)")
+        level = self.choose("0.13", "-0.37", "0.71", "1.3")
         return f"{x} {self.choose('<', '>')} {level}"
 
     def condition(self) -> str:
@@ -92,6 +94,8 @@ class Writer:
             return [f"{pad}if {self.test()}:", f"{pad}    {self.choose('break', 'continue')}"]
         if kind < 0.45 and depth > 1:
             return [f"{pad}if {self.test()}:", f"{pad}    return {self.expression(1)} + np.sum(v)"]
+        if kind < 0.8 and self.over_v and kind >= 0.45:
+            return [f"{pad}{self.choose(*SCALARS)} = {self.expression(1)}"]
         if kind < 0.55:
             return [f"{pad}v[{self.choose(0, 1, 2)}] = {self.expression(1)}"]
         if kind < 0.6:
@@ -124,7 +128,10 @@ class Writer:
             end = []
             body = [f"{pad}    {n} += 1", *self.block(depth + 1, True)]
             return [*start, pad + head, *body]
-        return [*start, pad + head, *self.block(depth + 1, True), *end]
+        self.over_v += bool(end)
+        body = self.block(depth + 1, True)
+        self.over_v -= bool(end)
+        return [*start, pad + head, *body, *end]
 
 
 def program(seed: int, np: Any) -> Any:
