@@ -69,7 +69,8 @@ class Activity:
         for n in core.pattern_names(target):
             if not is_local(n):
                 raise Refusal(
-                    f"a value that is being differentiated is stored in {n!r}, outside the function",
+                    f"a value that is being differentiated is stored in {n!r}, outside the "
+                    "function",
                     "Return it instead (`has_aux=True` passes on what is not differentiated).",
                     value,
                     recordable=True,
@@ -93,7 +94,8 @@ class Activity:
             )  # fmt: skip
             if changes and any(self.expr(a) for a in node.value.args):  # type: ignore[attr-defined]
                 raise Refusal(
-                    "a value that is being differentiated is put into a container of another function",
+                    "a value that is being differentiated is put into a container of another "
+                    "function",
                     "Return it instead.",
                     ast.Pass(lineno=s.origin.line),
                     recordable=True,
@@ -228,7 +230,7 @@ def pattern_of(target: ast.expr) -> core.Pattern:
 def iterated(
     target: core.Pattern, items: ast.expr, resolver: Resolver
 ) -> list[tuple[core.Pattern, ast.expr]]:
-    """What each part of a loop's target runs over: `i, (x, y) in enumerate(zip(xs, ys))` gives xs and ys."""
+    """What each part of a loop's target runs over: `i, (x, y) in enumerate(zip(a, b))`: a and b."""
     if is_reversed_record(items):
         return [(target, items.func.value)]  # type: ignore[attr-defined]
     fn = resolver.object(items.func) if isinstance(items, ast.Call) else None

@@ -1,6 +1,7 @@
 """Algebra: expressions made plainer without changing a value.
 
-    1.0 * x -> x     a + -b -> a - b     g * x + g * x -> 2.0 * (g * x)     times(g, power_slope(x, 2)) -> g * (2 * x)
+    1.0 * x -> x    a + -b -> a - b    g * x + g * x -> 2.0 * (g * x)
+times(g, power_slope(x, 2)) -> g * (2 * x)
 """
 
 from __future__ import annotations

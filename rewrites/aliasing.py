@@ -4,7 +4,8 @@
     row[0] = 5.0        # NumPy changes `a` as well
     return a            # refused: `row` shares its memory with `a`, which is read later
 
-Arrays are values here, so a store changes one name.  Where NumPy's answer would differ, say so at once.
+Arrays are values here, so a store changes one name.  Where NumPy's answer would differ, say so at
+once.
 """
 
 from __future__ import annotations
@@ -24,7 +25,8 @@ VIEW_CALLS = frozenset(
     "broadcast_to expand_dims rollaxis flip items values".split()
 )
 MAKERS = frozenset(
-    "zeros ones empty full array arange linspace eye zeros_like ones_like empty_like full_like".split()
+    "zeros ones empty full array arange linspace eye zeros_like ones_like empty_like "
+    "full_like".split()
 )
 STORES = frozenset(("@set_item", "@appended", "@changed", "@popped"))
 
@@ -261,8 +263,8 @@ class Aliases:
             other = core.base(sorted(shared)[0])
             self.refuse(
                 s,
-                f"{mine!r} may share its memory with {other!r}, which is read later: in NumPy this store "
-                "changes both",
+                f"{mine!r} may share its memory with {other!r}, which is read later: in NumPy this "
+                "store changes both",
                 f"Write `{mine} = {mine}.copy()` first, or store into {other!r} itself.",
             )
         holders = {h for v in versions for h in self.holders(v)}
@@ -272,7 +274,8 @@ class Aliases:
             other = core.base(sorted(outer)[0])
             self.refuse(
                 s,
-                f"{mine!r} may be a part of {other!r}, which is read later: in NumPy this store changes both",
+                f"{mine!r} may be a part of {other!r}, which is read later: in NumPy this store "
+                "changes both",
                 f"Store into {other!r} itself, or write `{mine} = {mine}.copy()` first.",
             )
         kept = {e for v in versions for e in self.elements.get(v, ())} & alive

@@ -1,4 +1,4 @@
-"""Batching: a function of one lane becomes a function of many, where lanes may take different paths.
+"""Batching: a function of one lane becomes one of many, where lanes may take different paths.
 
     while x > 1:                  active = x > 1
         x = x / 2                 while any_lane(active):
@@ -6,8 +6,8 @@
                                       active = active & (x > 1)
                                   return x
 
-Values carry their lanes with them, so only control flow that differs between lanes is rewritten: small
-branches to `where`, small loops to masked ones, the rest to the helpers that lifting uses.
+Values carry their lanes with them, so only control flow that differs between lanes is rewritten:
+small branches to `where`, small loops to masked ones, the rest to the helpers that lifting uses.
 """
 
 from __future__ import annotations

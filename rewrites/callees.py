@@ -1,7 +1,7 @@
 """Callees: what a call in lifted code should call.
 
-A function that surely needs no lifting is called as it is, one of the same module in its lifted form,
-and whatever is only known when the code runs through `lifted(f)`.
+A function that surely needs no lifting is called as it is, one of the same module in its lifted
+form, and whatever is only known when the code runs through `lifted(f)`.
 """
 
 from __future__ import annotations
@@ -18,7 +18,8 @@ from overt.rewrites import core
 from overt.rewrites.core import Source
 from overt.rewrites.rules import Resolver
 
-# Builtins that ask their arguments for a truth value or a Python number, and so have a form of ours.
+# Builtins that ask their arguments for a truth value or a Python number, and so have a form of
+# ours.
 STAGED_BUILTINS = {
     f: f"{f.__name__}_" for f in (max, min, any, all, sorted, float, int, bool, print)
 }
@@ -26,9 +27,9 @@ STAGED_BUILTINS = {
 APPLYING = ("map", "filter", "reduce", "sorted", "max", "min")
 # Methods of arrays, containers and strings, which need no lifting whatever they belong to.
 METHODS = frozenset(
-    "all any argmax argmin argsort astype block_until_ready clip conj conjugate copy cumprod cumsum "
-    "diagonal dot flatten item max mean min nonzero prod ravel real repeat reshape round searchsorted "
-    "sort squeeze std sum swapaxes take tobytes tolist trace transpose var view "
+    "all any argmax argmin argsort astype block_until_ready clip conj conjugate copy cumprod "
+    "cumsum diagonal dot flatten item max mean min nonzero prod ravel real repeat reshape round "
+    "searchsorted sort squeeze std sum swapaxes take tobytes tolist trace transpose var view "
     "append extend insert remove clear reverse update add discard setdefault pop popitem popleft "
     "get items keys values index count union intersection difference _replace _asdict "
     "split join strip lower upper startswith endswith replace format encode rsplit partition title "

@@ -1,9 +1,9 @@
 """Core form: the small structured language that every pass reads and writes.
 
-A function in core form is in structured single assignment: every local name is assigned once, branches
-say which values they merge, loops say which values they carry.  Expressions are plain `ast` expressions
-over such names.  A local name is spelled `base·number`, so it can never be mistaken for a global one, and
-printing can give it back its user's name.
+A function in core form is in structured single assignment: every local name is assigned once,
+branches say which values they merge, loops say which values they carry.  Expressions are plain
+`ast` expressions over such names.  A local name is spelled `base·number`, so it can never be
+mistaken for a global one, and printing can give it back its user's name.
 """
 
 from __future__ import annotations
@@ -70,7 +70,7 @@ class If:
 
 @dataclass(frozen=True, slots=True)
 class Carry:
-    """A value carried by a loop: `name` in the body, first `init`, then `next`; `out` after the loop."""
+    """A value carried by a loop: `name` in the body, first `init`, then `next`; `out` after it."""
 
     name: str
     init: ast.expr
@@ -156,7 +156,7 @@ class Function:
     decorators: tuple[ast.expr, ...] = ()  # printed above it
 
 
-# --- building ---------------------------------------------------------------------------------------
+# --- building -------------------------------------------------------------------------------------
 
 
 def name(text: str) -> ast.Name:
@@ -213,7 +213,7 @@ class Names:
                 self.count[stem] = max(self.count.get(stem, 0), int(number) + 1)
 
 
-# --- walking ----------------------------------------------------------------------------------------
+# --- walking --------------------------------------------------------------------------------------
 
 
 def pattern_names(pattern: Pattern) -> Iterator[str]:

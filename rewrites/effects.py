@@ -1,4 +1,4 @@
-"""Effects: statements that must happen exactly when Python gets there, and so keep a branch or loop native.
+"""Effects: statements that must happen when Python gets there keep a branch or loop native.
 
 A branch that stores an attribute, raises, or calls something for its effect stays an `if`: with a
 predicate that Python knows it runs as written, with one that it does not know `bool()` refuses.

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import ast
 import copy
-from collections.abc import Iterator
 import sys
+from collections.abc import Iterator
 from pathlib import PurePath
 
 from overt.rewrites import core
@@ -42,7 +42,9 @@ class Emitter:
         self.origin = function.origin
         self.depth = 0
         self.recorded = recorded_names(function)
-        # names that are given another name on the way, so must be there even where they mean nothing yet
+        self.put_away = records_of(function)
+        # names that are given another name on the way, so must be there even where they mean
+        # nothing yet
         self.copied = {
             self.rename(v.id)
             for target, v in joins(function.body)
@@ -116,7 +118,7 @@ class Emitter:
         self.line(closing + tail)
 
     def pieces(self, value: ast.expr) -> tuple[str, list[tuple[str, ast.expr]], str]:
-        """An expression's brackets, and what stands between them with the words in front of each."""
+        """An expression's brackets, and what stands between them with the words before each."""
         p = self.printer
         if isinstance(value, ast.Call):
             pieces = [("", a) for a in value.args]
@@ -340,7 +342,8 @@ class Emitter:
         if not isinstance(value, ast.Name):
             return False
         placeholder = value.id == f"@{core.UNDEFINED}" and target not in self.recorded
-        unset = value.id == core.UNDEFINED and self.rename(target) not in self.copied
+        kept = self.rename(target) in self.copied or target in self.put_away
+        unset = value.id == core.UNDEFINED and not kept
         return unset or placeholder
 
     def is_ternary(self, s: If) -> bool:
@@ -435,7 +438,7 @@ def function_text(function: Function, imports: set[str], origins: Origins | None
 
 
 def module_text(source: core.Source, header: str = "", origins: Origins | None = None) -> str:
-    """The text of a whole module, header and imports first; `origins` collects each line's origin."""
+    """The text of a module, header and imports first; `origins` collects each line's origin."""
     imports: set[str] = set()
     parts, tables = [], []
     for f in source.functions:
@@ -453,7 +456,7 @@ def module_text(source: core.Source, header: str = "", origins: Origins | None =
 
 
 def import_block(source: core.Source, names: set[str]) -> str:
-    """The import statements of a module: standard library, installed packages, the user's module."""
+    """The imports of a module: standard library, installed packages, the user's module."""
     lines = set(source.imports)
     if "np" in names:
         lines = {line for line in lines if not line.endswith(" as np")} | {"import overt.numpy as np"}
@@ -484,6 +487,19 @@ def joins(block: core.Block) -> Iterator[tuple[str, ast.expr]]:
                 yield c.name, c.init
                 yield c.name, c.next
                 yield c.out, core.name(c.name)
+
+
+def records_of(function: Function) -> set[str]:
+    """Names that the passes themselves put into records, whether or not the user's code has set them."""
+    found: set[str] = set()
+    for s in core.walk(function.body):
+        value = s.value if isinstance(s, Assign) else None
+        if isinstance(value, ast.Call) and isinstance(value.func, ast.Attribute):
+            if value.func.attr == "pushed":
+                found |= core.reads(value)
+    if function.name.endswith("_fwd") and isinstance(function.result, ast.Tuple):
+        found |= core.reads(function.result.elts[-1])
+    return found
 
 
 def recorded_names(function: Function) -> set[str]:

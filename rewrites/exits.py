@@ -1,4 +1,4 @@
-"""Single exit: `return`, `break`, `continue` and loop `else` become branches, and flags where they must.
+"""Single exit: `return`, `break`, `continue`, loop `else` become branches, flags where they must.
 
     for x in xs:                      stopped = False
         if x < 0:                     for x in xs:               # until stopped

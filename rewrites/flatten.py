@@ -1,6 +1,6 @@
-"""Flatten: active expressions become one operation a statement, so that each has one derivative rule.
+"""Flatten: active expressions become one operation a statement, each with one derivative rule.
 
-    c = f * c + i * np.tanh(g)   ->   product = f * c;  tanh_g = np.tanh(g);  ...;  c = product + product_1
+    c = f * c + i * np.tanh(g)  ->  product = f * c;  ...;  c = product + product_1
 
 What is not active stays as the user wrote it.
 """
@@ -18,7 +18,18 @@ from overt.rewrites.activity import (
     pattern_of,
     plain_tuple,
 )
-from overt.rewrites.core import Assign, Block, Do, For, Function, If, Merge, Names, Stmt, While, With
+from overt.rewrites.core import (
+    Assign,
+    Block,
+    For,
+    Function,
+    If,
+    Merge,
+    Names,
+    Stmt,
+    While,
+    With,
+)
 from overt.rewrites.refusal import Refusal
 from overt.rewrites.rules import Resolver
 
@@ -171,7 +182,7 @@ class Flatten:
         return self.atom(node)
 
     def atom(self, node: ast.expr) -> ast.expr:
-        """The expression as a name or a constant, or as it is where that is cheap and not active."""
+        """The expression as a name or constant, or as it is where that is cheap and not active."""
         if isinstance(node, ast.Name | ast.Constant):
             return node
         if isinstance(node, ast.Starred):

@@ -1,4 +1,4 @@
-"""Hoist: nested functions become functions of the module, what they captured becomes their first parameters.
+"""Hoist: nested functions go to the module, what they captured becomes their first parameters.
 
     def f(a, x):                          def scale(a, x, v):
         def scale(v):                         return a * v + x
@@ -85,13 +85,13 @@ class Hoist:
         return name
 
     def check_rebinding(self, f: Function, defines: Sequence[Define]) -> None:
-        """A nested function sees later values of what it captured; refuse where that would matter."""
+        """A nested function sees later values of what it captured; refuse where that matters."""
         order = list(core.walk(f.body))
         for d in defines:
             start = order.index(d)
             seen = {core.base(n) for n in core.free_of_function(d.function)} - {core.base(d.name)}
             changed_at = None
-            for position, s in enumerate(order[start + 1 :], start + 1):
+            for s in order[start + 1 :]:
                 if changed_at is not None and d.name in own_reads(s):
                     name = sorted(seen & changed_at)[0]
                     raise Refusal(
@@ -105,8 +105,8 @@ class Hoist:
                     changed_at = now
             if changed_at is not None and d.name in reads(f.result):
                 raise Refusal(
-                    f"the variable {sorted(seen & changed_at)[0]!r} changes after the nested function "
-                    f"{core.base(d.name)!r} captured it",
+                    f"the variable {sorted(seen & changed_at)[0]!r} changes after the nested "
+                    f"function {core.base(d.name)!r} captured it",
                     "Pass it to the function as an argument.",
                     ast.Pass(lineno=d.origin.line),
                 )

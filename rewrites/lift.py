@@ -1,4 +1,4 @@
-"""Lifting: control flow becomes calls of `cond`, `while_loop` and `for_loop`, for values known only later.
+"""Lifting: control flow becomes `cond`, `while_loop` and `for_loop`, for values known only later.
 
     while x > 1:                  def test(x):
         x = x / 2                     return x > 1
@@ -61,7 +61,7 @@ def survey(source: Source) -> tuple[bool, list[types.FunctionType]]:
 
 
 def functions_to_lift(source: Source) -> set[str]:
-    """Functions of a source that have something to lift, or call one that has; the main one always."""
+    """Functions with something to lift, or that call one that has; the main one always."""
     changed = {source.main.name}
     for f in source.functions[:-1]:
         if survey(replace(source, functions=(f,)))[0]:
@@ -210,7 +210,7 @@ class FunctionLifter:
                 self.functions.add(node.func.id)
 
     def transformed_functions(self, function: Function) -> set[str]:
-        """Nested functions given to `grad` and its kin, which read their source: they stay native."""
+        """Nested functions given to `grad` and its kin, which read source: they stay native."""
         defined = {s.name for s in core.walk(function.body) if isinstance(s, Define)}
         found: set[str] = set()
         for node in calls_in(function.body, function.result):

@@ -1,7 +1,8 @@
-"""Naming: from single-assignment names back to the user's, two values sharing a name only if never both needed.
+"""Naming: from single-assignment names to the user's, shared by values never needed together.
 
-This is register allocation by interference, with Python names for registers.  Values joined by a loop or a
-branch take one name where they can, so that `x = f(x)` in a loop is printed as the user wrote it.
+This is register allocation by interference, with Python names for registers.  Values joined by a
+loop or a branch take one name where they can, so that `x = f(x)` in a loop is printed as the user
+wrote it.
 """
 
 from __future__ import annotations
@@ -177,7 +178,7 @@ def first_free(stem: str, taken: set[str]) -> str:
 
 
 def reserved_names(function: Function) -> set[str]:
-    """Names that locals must not hide: those the function, or one nested in it, reads from its module."""
+    """Names that locals must not hide: those it, or one nested in it, reads from its module."""
     found = {n.removeprefix("@") for n in core.globals_of(function)} | set(function.cells)
     for s in core.walk(function.body):
         if isinstance(s, Define):

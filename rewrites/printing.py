@@ -44,7 +44,7 @@ class Printer:
         self.rename = rename
 
     def text(self, node: ast.expr, level: int = LOWEST) -> str:
-        """The text of an expression, in parentheses where its context binds tighter than `level`."""
+        """The text of an expression, in parentheses where its context binds tighter than it."""
         shown, own = self.parts(node)
         return f"({shown})" if own < level else shown
 

@@ -14,9 +14,11 @@ from overt.rewrites.rules import Resolver
 from overt.rewrites.simplify import simplify
 from overt.runtime.primitive import rule_of
 
-# Functions after which a cotangent may be exactly zero in places: dividing by zero there must give zero.
+# Functions after which a cotangent may be exactly zero in places: dividing by zero there must give
+# zero.
 SELECTING = frozenset(
-    "where select piecewise choose clip maximum minimum fmax fmin max min getitem nan_to_num".split()
+    "where select piecewise choose clip maximum minimum fmax fmin max min getitem "
+    "nan_to_num".split()
 )
 
 
@@ -227,7 +229,7 @@ def calls(f: Function) -> list[ast.Call]:
 
 
 class PlainQuotients(ast.NodeTransformer):
-    """`over(g, x)` is `g / x` and `times(g, s)` is `g * s` where no cotangent is zero by selection."""
+    """`over(g, x)` is `g / x`, `times(g, s)` is `g * s` where no cotangent is zero by selection."""
 
     def visit_Call(self, node: ast.Call) -> ast.expr:
         node = core.substitute(node, {"": core.constant(None)})  # a copy

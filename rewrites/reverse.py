@@ -1,4 +1,4 @@
-"""Derivative, reverse mode: a forward sweep that keeps what is needed, then the reverse sweep under it.
+"""Reverse mode: a forward sweep that keeps what is needed, then the reverse sweep under it.
 
     def f(x):                 def f_grad(x):
         y = x * x                 # forward
@@ -29,7 +29,7 @@ from overt.rewrites.sweep import Sweep
 def gradient(
     source: Source, argnums: int | Sequence[int] = 0, value: bool = False, has_aux: bool = False
 ) -> Source:
-    """The source of a function that gives the gradient, or value and gradient, of a scalar function."""
+    """Source of a function that gives the gradient, or value and gradient, of a scalar function."""
     program = Program(hoist(source))
     main = program.main
     wanted = [argnums] if isinstance(argnums, int) else list(argnums)
@@ -94,7 +94,8 @@ def parameter_at(function: Function, argnum: int) -> tuple[Param, int | None]:
     if star is not None:
         return star, argnum - len(plain)
     raise TypeError(
-        f"{function.name} takes {len(plain)} positional arguments, so argnums cannot contain {argnum}"
+        f"{function.name} takes {len(plain)} positional arguments, so argnums cannot "
+        f"contain {argnum}"
     )
 
 
@@ -107,9 +108,10 @@ def split_aux(
 
 
 def pullback_pair(source: Source, active: Sequence[str] | None = None) -> tuple[Source, Source]:
-    """Sources of two functions: `f_fwd(args) -> result, saved`, `f_bwd(saved, result_bar) -> args_bar`.
+    """Two functions: `f_fwd(args) -> result, saved`, `f_bwd(saved, result_bar) -> args_bar`.
 
-    `active` names the parameters with a derivative (all, if not given); the others' cotangents are None.
+    `active` names the parameters with a derivative (all, if not given); the others' cotangents are
+    None.
     """
     program = Program(hoist(source))
     main = program.main
@@ -175,7 +177,7 @@ def order_of(main: Function, forward: tuple[Stmt, ...]):  # type: ignore[no-unty
 
 
 def build_bwd(program: Program, main: Function, active: frozenset[str]) -> Function:
-    """One function that takes the arguments and the result's cotangent, and gives the arguments' ones."""
+    """A function of the arguments and the result's cotangent that gives the arguments' ones."""
     sweep = begun(program, main, set(active))
     out_bar = sweep.names.fresh(bar_name(main))
     sweep.shapes.known[out_bar] = sweep.shapes.of(sweep.function.result) or frozenset([out_bar])

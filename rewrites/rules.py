@@ -1,7 +1,8 @@
 """Rules: what a call means to the passes, and a rule's own text put into the generated code.
 
-The rule of `np.exp`, `lambda g, out, x: g * out`, is looked up on the live function; its body is read from
-its source file and spliced with the user's names, so the derivative of `y = np.exp(x)` reads `y_bar * y`.
+The rule of `np.exp`, `lambda g, out, x: g * out`, is looked up on the live function; its body is
+read from its source file and spliced with the user's names, so the derivative of `y = np.exp(x)`
+reads `y_bar * y`.
 """
 
 from __future__ import annotations
@@ -42,7 +43,8 @@ ARRAY_ATTRIBUTES = {"T": "transpose", "real": "real", "imag": "imag", "mT": "mat
 # Methods of arrays, each the function of the same name.
 ARRAY_METHODS = frozenset(
     "sum mean prod max min std var reshape transpose ravel dot cumsum cumprod squeeze swapaxes "
-    "repeat take trace diagonal clip conj conjugate argmax argmin any all argsort sort round".split()
+    "repeat take trace diagonal clip conj conjugate argmax argmin any all argsort sort "
+    "round".split()
 )
 
 # Builtins whose value does not depend smoothly on what they are given.
@@ -85,7 +87,7 @@ class Resolver:
 
 
 def our_function(fn: Any) -> Any:
-    """Overt's function for one of NumPy, `math` or the builtins; the function itself if it has a rule."""
+    """Overt's function for one of NumPy, `math` or builtins; itself if it has a rule."""
     if isinstance(getattr(fn, "rule", None), Rule):
         return fn
     try:
@@ -204,7 +206,7 @@ def by_name(node: ast.Call, function: Any) -> ast.Call:
         p, value = parameters[len(args) - 1], args[-1]
         if p.kind is not p.POSITIONAL_OR_KEYWORD or p.default is p.empty:
             break
-        if not (isinstance(value, ast.Constant) or isinstance(value, ast.Tuple | ast.UnaryOp)):
+        if not isinstance(value, ast.Constant | ast.Tuple | ast.UnaryOp):
             break
         args.pop()
         if not (isinstance(value, ast.Constant) and value.value is p.default):
@@ -237,7 +239,7 @@ class Parameters:
         self.keywords = {p.arg: d for p, d in zip(a.kwonlyargs, a.kw_defaults, strict=True)}
 
 
-@functools.lru_cache(maxsize=None)
+@functools.cache
 def rule_text(rule: Callable[..., Any]) -> tuple[Parameters, ast.expr, Mapping[str, Any]]:
     """Parameters and body of a rule: a lambda or a function of one `return`."""
     code = rule.__code__
@@ -256,12 +258,13 @@ def rule_text(rule: Callable[..., Any]) -> tuple[Parameters, ast.expr, Mapping[s
     )
     a = ast.arguments(
         [], [ast.arg(n) for n in names[: code.co_argcount]], None,
-        [ast.arg(n) for n in names[code.co_argcount :]], [None] * (len(names) - code.co_argcount), None, [],
+        [ast.arg(n) for n in names[code.co_argcount :]], [None] * (len(names) - code.co_argcount),
+        None, [],
     )  # fmt: skip
     return Parameters(a), call, rule.__globals__
 
 
-@functools.lru_cache(maxsize=None)
+@functools.cache
 def rule_nodes(file: str) -> list[ast.Lambda | ast.FunctionDef]:
     tree = ast.parse("".join(linecache.getlines(file)))
     return [n for n in ast.walk(tree) if isinstance(n, ast.Lambda | ast.FunctionDef)]

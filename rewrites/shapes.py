@@ -1,7 +1,7 @@
 """Shapes: which values certainly have the same shape, so that no broadcast needs undoing.
 
-A shape is a set of symbols: `{a}` is the shape of parameter a, `{a, b}` that of a and b broadcast together,
-the empty set that of a scalar.  What nothing is known of gets a symbol of its own.
+A shape is a set of symbols: `{a}` is the shape of parameter a, `{a, b}` that of a and b broadcast
+together, the empty set that of a scalar.  What nothing is known of gets a symbol of its own.
 """
 
 from __future__ import annotations

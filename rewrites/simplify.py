@@ -15,7 +15,19 @@ from typing import TYPE_CHECKING
 
 from overt.rewrites import core
 from overt.rewrites.algebra import items_of, plainer
-from overt.rewrites.core import Assign, Block, Carry, Do, For, Function, If, Merge, Stmt, While, With
+from overt.rewrites.core import (
+    Assign,
+    Block,
+    Carry,
+    Do,
+    For,
+    Function,
+    If,
+    Merge,
+    Stmt,
+    While,
+    With,
+)
 from overt.rewrites.liveness import Pruner
 from overt.rewrites.printing import Printer
 
@@ -225,7 +237,7 @@ class Nesting:
     def settle(
         self, s: Stmt, pending: dict[str, Assign], i: int, path: tuple[str, ...]
     ) -> tuple[Stmt, list[Stmt]]:
-        """The statement with pending names replaced, and pending statements that must come before it."""
+        """The statement with pending names replaced, and pending statements that come before it."""
         before: list[Stmt] = []
         if not self.is_pure(s.value if isinstance(s, Assign) else ast.Pass()) or isinstance(s, Do):
             here = own_reads(s)

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import ast
 import copy
-from functools import partial
 from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import PurePath
 
 from overt.rewrites import core
-from overt.rewrites.algebra import plainer
 from overt.rewrites.activity import Activity, is_reversed_record, iterated, plain_tuple
+from overt.rewrites.algebra import plainer
 from overt.rewrites.core import (
     Assign,
     Block,
@@ -42,8 +42,9 @@ SPREAD = "@unreduce"
 class Bar:
     """The cotangent of a name so far.
 
-    `lazy`: still to be broadcast to the value's shape.  `array`: surely an array or a number, so that it
-    can be added with `+`; otherwise it may be a container, and where `maybe_none`, None for zero.
+    `lazy`: still to be broadcast to the value's shape.  `array`: surely an array or a number, so
+    that it can be added with `+`; otherwise it may be a container, and where `maybe_none`, None for
+    zero.
     """
 
     expr: ast.expr
@@ -62,7 +63,8 @@ class Sweep:
         self.activity, self.shapes, self.names = activity, shapes, names
         self.bars: dict[str, Bar] = {}
         self.out: list[Stmt] = []
-        # Values that the user gave no name: their cotangent may keep the shape of what they are part of.
+        # Values that the user gave no name: their cotangent may keep the shape of what they are
+        # part of.
         self.temporary = {
             s.target
             for s in core.walk(function.body)
@@ -578,7 +580,7 @@ class Sweep:
     def exported(
         self, forward: Block, reverse: Block, merges: list[Merge], s: If, side: str, exports: list[Merge]
     ) -> Block:
-        """What a branch's reverse reads of its forward: computed again if cheap, else handed out."""
+        """What a branch's reverse reads of its forward: computed again if cheap, or handed out."""
         own = core.assigned(forward)
         ends = set().union(*[core.reads(getattr(m, side)) for m in merges]) if merges else set()
         needed = (core.free(reverse) | ends) & own
@@ -749,7 +751,7 @@ class LoopReversal:
         return core.call(core.name("@rows"), bars, leaf)
 
     def read_records(self) -> None:
-        """Cotangents of what the loop recorded: read back beside what the reverse loop runs over."""
+        """Cotangents of what the loop recorded: read beside what the reverse loop runs over."""
         self.parallel: list[tuple[core.Pattern, ast.expr]] = []
         for c in self.s.carries:
             bar = self.records.get(c.name)
@@ -784,7 +786,7 @@ class LoopReversal:
         return self.sweep.zero(c.out)
 
     def zero_inside(self, name: str) -> ast.expr:
-        """Zero for a carried value that the body does not read: it has the shape of the next one."""
+        """Zero for a carried value that the body does not read, of the next one's shape."""
         for c in self.s.carries:
             if c.name == name and isinstance(c.next, ast.Name):
                 name = c.next.id
@@ -947,7 +949,7 @@ class LoopReversal:
 
 
 def tolerant(application: Application) -> bool:
-    """Whether a rule itself undoes a broadcast of its result: its text calls `matmul_bar_x` and the like."""
+    """Whether a rule itself undoes a broadcast of its result, by `matmul_bar_x` and the like."""
     return application.rule.name in ("matmul", "dot")
 
 

@@ -1,7 +1,7 @@
 """Lists, dictionaries and sets as values: what one is after a method has changed it.
 
-Rewritten code calls these in place of `xs.append(v)` and its kin.  They give a changed copy, so that
-an earlier version of the container keeps what it held.
+Rewritten code calls these in place of `xs.append(v)` and its kin.  They give a changed copy, so
+that an earlier version of the container keeps what it held.
 """
 
 from __future__ import annotations
@@ -10,7 +10,16 @@ import copy
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-__all__ = ["appended", "at", "changed", "is_mapping", "is_sequence", "no_views", "not_kept", "popped"]
+__all__ = [
+    "appended",
+    "at",
+    "changed",
+    "is_mapping",
+    "is_sequence",
+    "no_views",
+    "not_kept",
+    "popped",
+]
 
 
 def appended(xs: Any, item: Any) -> Any:
@@ -70,7 +79,7 @@ def is_mapping(x: Any) -> bool:
 
 
 def no_views(x: Any, *items: Any) -> None:
-    """Check that what was read from an array is elements, not rows, before the array is stored into.
+    """Check that what was read from an array is elements, not rows, before a store into it.
 
     In NumPy a row read before would change with the store; here it would not.
 
@@ -83,16 +92,17 @@ def no_views(x: Any, *items: Any) -> None:
     for item in items:
         if getattr(item, "ndim", 0) > 0:
             raise NotImplementedError(
-                "a row of an array is read, then the array is stored into, then the row is used: in NumPy "
-                "the row is a view that has changed by then. Copy it where it is read: `x[i].copy()`"
+                "a row of an array is read, then the array is stored into, then the row is used: "
+                "in NumPy the row is a view that has changed by then. Copy it where it is read: "
+                "`x[i].copy()`"
             )
 
 
 def not_kept(*holders: Any) -> None:
     """Check that a value stored into other variables was copied, before the value is changed.
 
-    An array copies what is stored into it; a list or dictionary keeps the object, and Python would show
-    the change there too.
+    An array copies what is stored into it; a list or dictionary keeps the object, and Python would
+    show the change there too.
 
     Errors: NotImplementedError for a list or dictionary.
 
@@ -100,6 +110,6 @@ def not_kept(*holders: Any) -> None:
     """
     if any(isinstance(x, (list, dict)) for x in holders):
         raise NotImplementedError(
-            "an object is stored in a list or dictionary, then changed, then the list is used: in Python the "
-            "change shows there too. Store a copy: `xs[i] = v.copy()`"
+            "an object is stored in a list or dictionary, then changed, then the list is used: in "
+            "Python the change shows there too. Store a copy: `xs[i] = v.copy()`"
         )

@@ -1,6 +1,7 @@
 """Cotangents of containers: of parts taken out of them, put into them and moved within them.
 
-A cotangent of a container has the container's own structure; None stands for zero, of a part or of it all.
+A cotangent of a container has the container's own structure; None stands for zero, of a part or of
+it all.
 """
 
 from __future__ import annotations
@@ -21,9 +22,18 @@ from overt.runtime.primitive import Rule
 from overt.runtime.saved import Saved
 
 __all__ = [
-    "chosen", "joined", "merged", "move", "packed", "part", "place_field", "rows", "spread_to", "with_items",
+    "chosen",
+    "joined",
+    "merged",
+    "move",
+    "packed",
+    "part",
+    "place_field",
+    "rows",
+    "spread_to",
+    "with_items",
     "without_last",
-]  # fmt: skip
+]
 
 
 def part(g: Any, index: Any) -> Any:
@@ -93,8 +103,8 @@ def place_field(g: Any, x: Any, name: str) -> Any:
     parts = children_of(x)
     if parts is None or getattr(x, name, None) is None:
         raise TypeError(
-            f"the attribute {name!r} of a {type(x).__name__} cannot be differentiated: register the "
-            "class with overt.tree_util, or pass the value itself"
+            f"the attribute {name!r} of a {type(x).__name__} cannot be differentiated: register "
+            "the class with overt.tree_util, or pass the value itself"
         )
     values, rebuild = parts
     held = getattr(x, name)
@@ -201,7 +211,7 @@ sum_to.rule = Rule(  # type: ignore[attr-defined]
 )  # fmt: skip
 
 
-# --- functions that only move things ---------------------------------------------------------------
+# --- functions that only move things --------------------------------------------------------------
 
 
 class Token:
@@ -216,13 +226,17 @@ class Token:
 def move(fn: Callable[..., Any], args: tuple[Any, ...], moving: list[bool]) -> tuple[Any, Callable]:
     """Run a function that only moves values about; its result, and its pullback.
 
-    The arguments named by `moving` are replaced by tokens and the function is run on them too: where a
-    token turns up in the result says which argument's part that is.
+    The arguments named by `moving` are replaced by tokens and the function is run on them too:
+    where a token turns up in the result says which argument's part that is.
     """
     out = fn(*args)
     marked = [marks(x, (i,)) if m else x for i, (x, m) in enumerate(zip(args, moving, strict=True))]
     traced = fn(*marked)
-    if not isinstance(out, (list, tuple, dict)) and parts_of(out) is None and hasattr(out, "__iter__"):
+    if (
+        not isinstance(out, (list, tuple, dict))
+        and parts_of(out) is None
+        and hasattr(out, "__iter__")
+    ):
         out, traced = list(out) if not is_array(out) else out, traced
         if not isinstance(traced, Token) and not is_array(out):
             traced = list(traced)

@@ -1,4 +1,4 @@
-"""Builtins as plain Python, for the passes to read: what they mean, written with loops and branches."""
+"""Builtins as plain Python for the passes to read: their meaning in loops and branches."""
 
 from __future__ import annotations
 

@@ -230,9 +230,7 @@ def _each_lane(values: list[Any], mask: Any, effect: Callable[[Any], None]) -> N
         top = max(levels)
         lanes = next(x.lanes for x in operands if isinstance(x, Lanes) and x.level == top)
         for k in range(lanes):
-            one = [
-                x.value[k] if isinstance(x, Lanes) and x.level == top else x for x in operands
-            ]
+            one = [x.value[k] if isinstance(x, Lanes) and x.level == top else x for x in operands]
             _each_lane(one[mask is not None :], None if mask is None else one[0], effect)
         return
     if GRAPH.get() is None:

@@ -51,9 +51,7 @@ def test_masks(name):
 def test_initial_values():
     assert_same(np.sum(X, 1, initial=2.0), numpy.sum(X, 1, initial=2.0))
     assert_same(np.prod(X, 1, initial=2.0), numpy.prod(X, 1, initial=2.0))
-    assert_same(
-        np.max(X, 1, initial=0.1, where=MASK), numpy.max(X, 1, initial=0.1, where=MASK)
-    )
+    assert_same(np.max(X, 1, initial=0.1, where=MASK), numpy.max(X, 1, initial=0.1, where=MASK))
     check_derivatives(lambda x, i: np.sum(x, 1, initial=i), X, numpy.array(2.0))
     check_derivatives(lambda x: np.prod(x, 1, initial=2.0), X, order=2)
     check_derivatives(lambda x: np.max(x, 1, initial=0.1, where=MASK), X)

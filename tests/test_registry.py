@@ -8,7 +8,7 @@ import doctest
 import pytest
 
 import overt.lax
-import overt.nn
+import overt.nn  # noqa: F401  its primitives register themselves
 import overt.numpy as np
 from overt.runtime.primitive import REGISTRY
 

@@ -1,8 +1,9 @@
 """Calls in derivative code whose function is known only when the code runs.
 
-`y, pull = vjp_of(f, x)` calls f and gives its pullback: `f_bar, x_bar = pull(y_bar)`.  What f is decides how:
-a function with a rule, a user's function (its pair is generated on demand), a method, a partial, a
-container's method, a class, a transformed function; anything else is recorded by its primitives' rules.
+`y, pull = vjp_of(f, x)` calls f and gives its pullback: `f_bar, x_bar = pull(y_bar)`.  What f is
+decides how: a function with a rule, a user's function (its pair is generated on demand), a method,
+a partial, a container's method, a class, a transformed function; anything else is recorded by its
+primitives' rules.
 """
 
 from __future__ import annotations
@@ -26,8 +27,8 @@ from overt.runtime.primitive import rule_of
 from overt.runtime.record import vjp_call
 from overt.runtime.tree_registry import register_pytree_node
 from overt.transformer import transformed
-from overt.transformer.recording import say
 from overt.transformer.pullbacks import VjpFunction
+from overt.transformer.recording import say
 from overt.transformer.transformed import Transformed
 
 MOVERS = (list, tuple, dict, zip, enumerate, reversed, popped, changed, sorted)
@@ -37,8 +38,8 @@ CONTAINERS = (list, tuple, dict, set, types.MappingProxyType)
 class Pullback:
     """What one call leaves for its reverse: the backward function and what was saved for it.
 
-    Called with the result's cotangent it gives `(f_bar, *args_bar)`, and last a dictionary of those of the
-    keyword arguments, if there were any.
+    Called with the result's cotangent it gives `(f_bar, *args_bar)`, and last a dictionary of those
+    of the keyword arguments, if there were any.
     """
 
     __slots__ = ("bwd", "saved")
@@ -54,7 +55,7 @@ register_pytree_node(Pullback, lambda p: ((p.saved,), p.bwd), lambda bwd, kids: 
 
 
 def vjp_of(f: Any, *args: Any, **keywords: Any) -> tuple[Any, Callable[[Any], Any]]:
-    """Call `f`; its result, and the pullback from the result's cotangent to those of f and its arguments."""
+    """Call `f`; its result, and the pullback from its cotangent to those of f and its arguments."""
     saved_or_none = call_pair(f, args, keywords)
     if saved_or_none is not None:
         return saved_or_none
@@ -113,7 +114,7 @@ def namedtuple_method(f: types.FunctionType) -> bool:
     return f.__code__.co_filename.startswith("<string>") or "/collections/" in f.__code__.co_filename
 
 
-# --- the user's functions --------------------------------------------------------------------------
+# --- the user's functions -------------------------------------------------------------------------
 
 
 def of_function(
@@ -193,7 +194,7 @@ def of_floats(out_bar: Any, kinds: Any) -> Any:
 def layout(
     f: Any, bound: inspect.BoundArguments, count: int, keywords: dict[str, Any]
 ) -> tuple[tuple[int, Any], ...]:
-    """For each argument of a call, the parameter it went to and where in `*args` or `**kwargs` it is."""
+    """For each argument of a call, its parameter and where in `*args` or `**kwargs` it is."""
     parameters = list(inspect.signature(f, follow_wrapped=False).parameters.values())
     slots: list[tuple[Any, ...]] = []
     plain = [i for i, p in enumerate(parameters) if p.kind in (p.POSITIONAL_ONLY, p.POSITIONAL_OR_KEYWORD)]
@@ -257,7 +258,7 @@ def has_derivative(x: Any) -> bool:
     return parts is not None and any(map(has_derivative, parts[0]))
 
 
-# --- callables that hold a function ----------------------------------------------------------------
+# --- callables that hold a function ---------------------------------------------------------------
 
 
 def of_method(f: types.MethodType, args: tuple[Any, ...], keywords: dict[str, Any]) -> Any:
@@ -336,8 +337,8 @@ class VjpPull:
 
 def of_transformed(f: Transformed, args: tuple[Any, ...], keywords: dict[str, Any]) -> Any:
     """A transformed function, by the source of what it does."""
-    from overt.transformer.identity import Checkpoint, Identity
     from overt.transformer.batched_calls import vjp_of_vmap
+    from overt.transformer.identity import Checkpoint, Identity
     from overt.transformer.jit import Jitted
     from overt.transformer.vectorize import Vmap
 
@@ -368,7 +369,7 @@ class Recompute:
         return vjp_of(self.function, *args, **keywords)[1](out_bar)
 
 
-# --- builtins, containers, classes -----------------------------------------------------------------
+# --- builtins, containers, classes ----------------------------------------------------------------
 
 
 def of_builtin(f: Any, args: tuple[Any, ...], keywords: dict[str, Any]) -> Any:
@@ -482,7 +483,7 @@ class FieldPull:
         return (None, *given, named) if named else (None, *given)
 
 
-# --- everything else -------------------------------------------------------------------------------
+# --- everything else ------------------------------------------------------------------------------
 
 
 def recorded(f: Any, args: tuple[Any, ...], keywords: dict[str, Any]) -> Any:

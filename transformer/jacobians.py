@@ -17,7 +17,7 @@ from overt.runtime.parts import is_array
 from overt.runtime.tangents import tangent_for
 from overt.runtime.tree import tree_flatten, tree_map, tree_structure
 from overt.transformer import transformed
-from overt.transformer.gradients import FLOAT0, fitted
+from overt.transformer.gradients import FLOAT0
 from overt.transformer.pullbacks import VjpFunction, shapes_of
 from overt.transformer.transformed import Transformed, noted
 
@@ -75,7 +75,9 @@ def _shown_tangent(x: Any, dot: Any) -> Any:
     aval = aval_of(x)
     if not dtypes.is_inexact(aval.dtype):
         return numpy.zeros(aval.shape, FLOAT0)
-    return np.zeros(aval.shape, aval.dtype) if dot is None else as_array(tangent_for(dot, as_array(x)))
+    return (
+        np.zeros(aval.shape, aval.dtype) if dot is None else as_array(tangent_for(dot, as_array(x)))
+    )
 
 
 def checked_tangents(primals: tuple, tangents: tuple) -> tuple[tuple, tuple]:
@@ -88,8 +90,8 @@ def checked_tangents(primals: tuple, tangents: tuple) -> tuple[tuple, tuple]:
         same = False
     if not same:
         raise TypeError(
-            "primal and tangent arguments to jvp must have the same tree structure; but primals has "
-            f"tree structure {definition} whereas tangents has tree structure "
+            "primal and tangent arguments to jvp must have the same tree structure; but "
+            f"primals has tree structure {definition} whereas tangents has tree structure "
             f"{tree_structure(tangents)}."
         )
     pairs = [checked_tangent(x, dot) for x, dot in zip(leaves, dots, strict=True)]
@@ -121,9 +123,9 @@ def checked_tangent(x: Any, dot: Any) -> tuple[Any, Any]:
 
 def _tangent_dtype(primal: str, expected: str, found: str) -> TypeError:
     return TypeError(
-        "primal and tangent arguments to jvp do not match; dtypes must be equal, or in case of int/bool "
-        f"primal dtype the tangent dtype must be float0.Got primal dtype {primal} and so expected "
-        f"tangent dtype {expected}, but got tangent dtype {found} instead."
+        "primal and tangent arguments to jvp do not match; dtypes must be equal, or in case "
+        f"of int/bool primal dtype the tangent dtype must be float0.Got primal dtype {primal} and "
+        f"so expected tangent dtype {expected}, but got tangent dtype {found} instead."
     )
 
 
@@ -225,8 +227,8 @@ class Jacobian(Transformed):
             raise TypeError(
                 f"{self.suffix} requires real-valued inputs (input dtype that is a sub-dtype of "
                 f"np.floating), but got {x.dtype.name}. For holomorphic differentiation, pass "
-                "holomorphic=True. For differentiation of non-holomorphic functions involving complex "
-                "inputs, use jvp directly."
+                "holomorphic=True. For differentiation of non-holomorphic functions involving "
+                "complex inputs, use jvp directly."
             )
         if not dtypes.is_inexact(x.dtype) and not self.allow_int:
             raise TypeError(
@@ -293,7 +295,8 @@ class Jacobian(Transformed):
             raise TypeError(
                 f"{self.suffix} requires real-valued outputs (output dtype that is a sub-dtype of "
                 f"np.floating), but got {x.dtype.name}. For holomorphic differentiation, pass "
-                "holomorphic=True. For differentiation of functions with other outputs, use vjp directly."
+                "holomorphic=True. For differentiation of functions with other outputs, use vjp "
+                "directly."
             )
 
 
@@ -352,6 +355,4 @@ def hessian(
     holomorphic: bool = False,
 ) -> Jacobian:  # fmt: skip
     """The matrix of second derivatives: forward mode over reverse mode."""
-    return jacfwd(
-        jacrev(fun, argnums, has_aux, holomorphic), argnums, has_aux, holomorphic
-    )
+    return jacfwd(jacrev(fun, argnums, has_aux, holomorphic), argnums, has_aux, holomorphic)

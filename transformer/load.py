@@ -1,6 +1,7 @@
 """Load: a live function to its syntax tree, its namespace and the origin of every line.
 
-The file is read through `linecache`, so functions of notebooks and of generated modules load as well.
+The file is read through `linecache`, so functions of notebooks and of generated modules load as
+well.
 """
 
 from __future__ import annotations
@@ -159,7 +160,8 @@ def load(function: Callable[..., Any]) -> Loaded:
     if not isinstance(function, types.FunctionType):
         raise Refusal(
             f"{function!r} is not a Python function, so it has no source to rewrite",
-            "Wrap it in a function, or give it a rule with `overt.custom_vjp` or `overt.custom_jvp`.",
+            "Wrap it in a function, or give it a rule with `overt.custom_vjp` or "
+            "`overt.custom_jvp`.",
         )
     code = function.__code__
     try:
@@ -201,15 +203,11 @@ def find_node(file: File, code: types.CodeType) -> ast.FunctionDef | ast.Lambda:
 
 def narrowest(nodes: list[Any]) -> list[Any]:
     """Of lambdas within lambdas the innermost, of others all."""
-    return [
-        n
-        for n in nodes
-        if not any(inner is not n and inner in ast.walk(n) for inner in nodes)
-    ]
+    return [n for n in nodes if not any(inner is not n and inner in ast.walk(n) for inner in nodes)]
 
 
 def same_code(node: ast.Lambda, code: types.CodeType) -> bool:
-    """Whether a lambda is the one that was compiled to `code`: its body stands at the same place."""
+    """Whether a lambda was compiled to `code`: its body stands at the same place."""
     body = node.body
     start, end = (body.lineno, body.col_offset), (body.end_lineno, body.end_col_offset)
     spans = [
@@ -235,7 +233,7 @@ def core_of(loaded: Loaded) -> core.Function:
         raise refusal.located(loaded.file.name, line, loaded.file.lines[line - 1]) from None
 
 
-@functools.lru_cache(maxsize=None)
+@functools.cache
 def has_source(code: types.CodeType) -> bool:
     try:
         return bool(linecache.getlines(code.co_filename)) or inspect.getsource(code) != ""

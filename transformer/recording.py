@@ -1,4 +1,4 @@
-"""Recording in place of rewriting: right, but without a text to read; said once for each function."""
+"""Recording in place of rewriting: right, but without a text; said once for each function."""
 
 from __future__ import annotations
 
@@ -23,5 +23,3 @@ def say(name: str, refusal: Refusal) -> None:
         RecordedWarning,
         stacklevel=4,
     )
-
-

@@ -182,9 +182,7 @@ def _lower_floor_divide(b: Any, x: Any, y: Any, *, avals: Any, out: Any) -> Any:
     # floor(x / y) may round up to a quotient that y does not reach, so divide what is a multiple
     rest = b.binary("remainder", x, y)
     quotient = b.unary("round_nearest_even", b.binary("divide", b.binary("subtract", x, rest), y))
-    down = b.binary(
-        "and", b.compare("NE", rest, b.full_like(rest, 0)), _signs_differ(b, rest, y)
-    )
+    down = b.binary("and", b.compare("NE", rest, b.full_like(rest, 0)), _signs_differ(b, rest, y))
     quotient = b.select(down, b.binary("subtract", quotient, b.full_like(y, 1)), quotient)
     signed_zero = b.binary("multiply", b.full_like(x, 0), b.binary("divide", x, y))
     quotient = b.select(_is_zero(b, quotient), signed_zero, quotient)

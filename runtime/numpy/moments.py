@@ -31,8 +31,8 @@ def deviation(a: Any, axis: Axes = None, where: Any = None) -> Any:
         ),
         None,
     ),
-    jvp=lambda dots, out, a, where, *, axis, dtype, keepdims: (
-        np.mean(dots[0], axis, keepdims=keepdims, where=where)
+    jvp=lambda dots, out, a, where, *, axis, dtype, keepdims: np.mean(
+        dots[0], axis, keepdims=keepdims, where=where
     ),
 )
 def mean(
@@ -58,16 +58,15 @@ def _floating(a: Any, dtype: Any = None) -> Any:
     arrays=("a", "where"),
     vjp=(
         lambda g, out, a, where, *, axis, dtype, ddof, keepdims: (
-            2 * deviation(a, axis, where)
+            2
+            * deviation(a, axis, where)
             * unreduce(g / (count(a, axis, keepdims, where) - ddof), a, axis, keepdims, where)
         ),
         None,
     ),
     jvp=lambda dots, out, a, where, *, axis, dtype, ddof, keepdims: (
         2
-        * np.sum(
-            np.real(deviation(a, axis, where) * dots[0]), axis, keepdims=keepdims, where=where
-        )
+        * np.sum(np.real(deviation(a, axis, where) * dots[0]), axis, keepdims=keepdims, where=where)
         / (count(a, axis, keepdims, where) - ddof)
     ),
 )
@@ -116,5 +115,3 @@ def std(
     1.0
     """
     return np.sqrt(np.var(a, axis, dtype, ddof, keepdims=keepdims, where=where))
-
-

@@ -59,8 +59,6 @@ def unpackbits(
     if count is not None:
         n = bits.shape[-1]
         if count > n:
-            bits = np.concatenate(
-                [bits, np.zeros((*bits.shape[:-1], count - n), "uint8")], axis=-1
-            )
+            bits = np.concatenate([bits, np.zeros((*bits.shape[:-1], count - n), "uint8")], axis=-1)
         bits = bits[..., :count]
     return np.moveaxis(bits, -1, axis)

@@ -62,14 +62,14 @@ def sum_dtype(a: Any) -> Any:
 @array_function(
     arrays=("a", "initial", "where"),
     vjp=(
-        lambda g, out, a, initial, where, *, axis, dtype, keepdims: (
-            unreduce(g, a, axis, keepdims, where)
+        lambda g, out, a, initial, where, *, axis, dtype, keepdims: unreduce(
+            g, a, axis, keepdims, where
         ),
         lambda g, out, a, initial, where, *, axis, dtype, keepdims: np.sum(g),
         None,
     ),
-    jvp=lambda dots, out, a, initial, where, *, axis, dtype, keepdims: (
-        np.sum(dots[0], axis, keepdims=keepdims, initial=dots[1], where=where)
+    jvp=lambda dots, out, a, initial, where, *, axis, dtype, keepdims: np.sum(
+        dots[0], axis, keepdims=keepdims, initial=dots[1], where=where
     ),
 )
 def sum(
@@ -192,12 +192,18 @@ def min(
 amax, amin = max, min
 
 
-@array_function(arrays=("a",), vjp=(
-    lambda g, out, a, *, axis, keepdims: unreduce(g, a, axis, keepdims) * (
-        ties(a, np.max(a, axis, keepdims=True), axis, True)
-        - ties(a, np.min(a, axis, keepdims=True), axis, True)
+@array_function(
+    arrays=("a",),
+    vjp=(
+        lambda g, out, a, *, axis, keepdims: (
+            unreduce(g, a, axis, keepdims)
+            * (
+                ties(a, np.max(a, axis, keepdims=True), axis, True)
+                - ties(a, np.min(a, axis, keepdims=True), axis, True)
+            )
+        ),
     ),
-))
+)
 def ptp(a: Any, axis: Axes = None, *, keepdims: bool = False) -> Any:
     """The largest element minus the smallest.
 

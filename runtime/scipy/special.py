@@ -94,9 +94,7 @@ def _held(x: Any) -> Any:
 @array_function(
     arrays=("x", "where"),
     vjp=(
-        lambda g, out, x, where, *, axis, initial: (
-            out * (g - np.sum(g * out, axis, keepdims=True))
-        ),
+        lambda g, out, x, where, *, axis, initial: out * (g - np.sum(g * out, axis, keepdims=True)),
         None,
     ),
     jvp=lambda dots, out, x, where, *, axis, initial: (

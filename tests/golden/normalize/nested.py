@@ -21,13 +21,11 @@ def nested(a, n=2, *, shift=0.5):
     """Keeps its text."""
 
     # above
-    def inner(v, scale=2.0):
+    def inner(v, scale=2.0, *, a):
         return v * scale + a  # beside
 
-    f = lambda v: inner(v) - shift
-    a_1 = a
-    shift_1 = shift
+    f = lambda v, *, a, shift: inner(v, a=a) - shift
     for i in range(n):
-        a_1, shift_1 = f(a_1), a_1
-    parts = [np.sin(v) for v in (a_1, shift_1) if v > 0]
-    return inner(a_1), sum(parts)
+        a, shift = f(a, a=a, shift=shift), a
+    parts = [np.sin(v) for v in (a, shift) if v > 0]
+    return inner(a, a=a), sum(parts)
