@@ -42,7 +42,7 @@ class Emitter:
         self.origin = function.origin
         self.depth = 0
         self.recorded = recorded_names(function)
-        self.put_away = records_of(function)
+        self.put_away = {self.rename(n) for n in records_of(function)}
         # names that are given another name on the way, so must be there even where they mean
         # nothing yet
         self.copied = {
@@ -342,7 +342,7 @@ class Emitter:
         if not isinstance(value, ast.Name):
             return False
         placeholder = value.id == f"@{core.UNDEFINED}" and target not in self.recorded
-        kept = self.rename(target) in self.copied or target in self.put_away
+        kept = self.rename(target) in self.copied | self.put_away
         unset = value.id == core.UNDEFINED and not kept
         return unset or placeholder
 
