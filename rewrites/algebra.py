@@ -7,6 +7,7 @@ times(g, power_slope(x, 2)) -> g * (2 * x)
 from __future__ import annotations
 
 import ast
+from typing import Any
 
 from overt.rewrites import core
 
@@ -18,7 +19,7 @@ def plainer(node: ast.expr) -> ast.expr:
 
 def number(node: ast.AST) -> float | int | None:
     if isinstance(node, ast.Constant) and type(node.value) in (int, float):
-        return node.value
+        return node.value  # type: ignore[return-value]  # a bool is no number here
     if isinstance(node, ast.UnaryOp) and isinstance(node.op, ast.USub):
         value = number(node.operand)
         return -value if value is not None else None
@@ -43,7 +44,7 @@ def binary(left: ast.expr, op: ast.operator, right: ast.expr) -> ast.expr:
 
 
 class Plainer(ast.NodeTransformer):
-    def visit(self, node: ast.AST) -> ast.AST:
+    def visit(self, node: ast.AST) -> Any:
         if isinstance(node, ast.Name | ast.Constant):
             return node
         fields = {}
@@ -178,7 +179,7 @@ def gathered(node: ast.Call) -> ast.expr:
     parts = [items_of(a) for a in node.args] if node.func.id == "@add" else []  # type: ignore
     if len(parts) != 2 or parts[0] is None or parts[1] is None:
         return node
-    (holder, first), (other, second) = parts
+    (holder, first), (other, second) = parts[0], parts[1]
     if holder != other:
         return node
     merged = dict(second)
@@ -197,6 +198,7 @@ def items_of(node: ast.expr) -> tuple[str, dict[str, ast.expr]] | None:
             return node.args[1].id, {key.value: node.args[0]}
     if node.func.id == "@with_items" and isinstance(node.args[0], ast.Name):
         table = node.args[1]
-        assert isinstance(table, ast.Dict)
+        if not isinstance(table, ast.Dict):
+            return None
         return node.args[0].id, {k.value: v for k, v in zip(table.keys, table.values, strict=True)}  # type: ignore
     return None
