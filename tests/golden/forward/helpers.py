@@ -1,4 +1,4 @@
-# inputs: (0.7, 0.4)
+# inputs: (0.7, 0.4),
 def scaled(v, k=2.0):
     return v * k
 

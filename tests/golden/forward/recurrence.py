@@ -1,7 +1,7 @@
 import numpy as np
 
 
-# inputs: (np.array([[0.3, 0.1], [-0.2, 0.5]]), np.array([[0.3, 1.2], [-0.4, 0.6]]))
+# inputs: (np.array([[0.3, 0.1], [-0.2, 0.5]]), np.array([[0.3, 1.2], [-0.4, 0.6]])),
 def recurrence(w, xs):
     h = np.zeros(2)
     total = 0.0
