@@ -12,15 +12,12 @@ from dataclasses import dataclass
 from typing import Any
 
 from overt.rewrites import core, exits
+from overt.rewrites.closures import explicit, parameters
 from overt.rewrites.core import NOWHERE, Names, Origin
 from overt.rewrites.patterns import match_to_branches
+from overt.rewrites.nonlocals import shared_by_argument
 from overt.rewrites.refusal import Refusal
-
-# Methods of lists, dictionaries and sets that change their object.
-CHANGING = frozenset(
-    "append extend insert remove clear sort reverse update add discard setdefault pop popitem "
-    "popleft appendleft".split()
-)
+from overt.rewrites.scopes import CHANGING, Scope, changed_names, root_name
 
 NOT_SUPPORTED = {
     ast.Yield: "a generator",
@@ -57,64 +54,6 @@ def copied(node: Any) -> Any:
     return new
 
 
-class Scope(ast.NodeVisitor):
-    """Names that a function assigns, declares global or nonlocal, and lets its nested functions rebind."""
-
-    def __init__(self, node: ast.FunctionDef | ast.Lambda) -> None:
-        self.assigned: set[str] = set()
-        self.outer: set[str] = set()
-        self.cells: set[str] = set()
-        if isinstance(node, ast.FunctionDef):
-            for s in node.body:
-                self.visit(s)
-        else:
-            self.visit(node.body)
-        self.assigned -= self.outer
-
-    def visit_Name(self, node: ast.Name) -> None:
-        if isinstance(node.ctx, ast.Store | ast.Del):
-            self.assigned.add(node.id)
-
-    def visit_Global(self, node: ast.Global | ast.Nonlocal) -> None:
-        self.outer |= set(node.names)
-
-    visit_Nonlocal = visit_Global
-
-    def visit_FunctionDef(self, node: ast.FunctionDef) -> None:
-        self.assigned.add(node.name)
-        for inner in ast.walk(node):
-            if isinstance(inner, ast.Nonlocal):
-                self.cells |= set(inner.names)
-
-    def visit_Lambda(self, node: ast.Lambda) -> None:
-        pass
-
-    def _comprehension(self, node: ast.AST) -> None:
-        for inner in ast.walk(node):
-            if isinstance(inner, ast.NamedExpr):
-                self.assigned.add(inner.target.id)
-
-    visit_ListComp = visit_SetComp = visit_DictComp = visit_GeneratorExp = _comprehension
-
-    def visit_Import(self, node: ast.Import | ast.ImportFrom) -> None:
-        for alias in node.names:
-            self.assigned.add(alias.asname or alias.name.partition(".")[0])
-
-    visit_ImportFrom = visit_Import
-
-    def visit_ExceptHandler(self, node: ast.ExceptHandler) -> None:
-        if node.name:
-            self.assigned.add(node.name)
-        self.generic_visit(node)
-
-    def visit_MatchAs(self, node: ast.MatchAs | ast.MatchStar) -> None:
-        if node.name:
-            self.assigned.add(node.name)
-        self.generic_visit(node)
-
-    visit_MatchStar = visit_MatchAs
-
-
 class Builder:
     """Builds one function (and those nested in it)."""
 
@@ -132,6 +71,10 @@ class Builder:
     def function(self, node: ast.FunctionDef | ast.Lambda, outer: dict[str, str]) -> core.Function:
         a = node.args
         scope = Scope(node)
+        if isinstance(node, ast.FunctionDef):
+            stays = explicit(node, scope.assigned | parameters(node))
+            scope = Scope(node)
+            scope.cells |= stays
         self.cells = scope.cells | scope.outer
         defaults: list[ast.expr | None] = [None] * (len(a.posonlyargs) + len(a.args) - len(a.defaults))
         defaults += a.defaults
@@ -161,7 +104,8 @@ class Builder:
         if a.kwarg:
             add(a.kwarg, "double star", None)
         if isinstance(node, ast.Lambda):
-            body, value, doc = [], node.body, ""
+            body: list[ast.stmt] = []
+            value, doc = node.body, ""
             name = "function"
         else:
             name = node.name
@@ -316,8 +260,8 @@ class Builder:
             value = ast.BinOp(old, s.op, self.expr(s.value))
             self.assign(self.bind(target.id), value)
             return
-        target = self.settled(target)
-        self.store(target, ast.BinOp(self.expr(reading(target)), s.op, self.expr(s.value)))
+        place = self.settled(target)
+        self.store(place, ast.BinOp(self.expr(reading(place)), s.op, self.expr(s.value)))
 
     def settled(self, target: ast.expr) -> ast.expr:
         """The target with an index that does something replaced by a name, so that it runs once."""
@@ -580,51 +524,11 @@ def without_doc(body: list[ast.stmt]) -> tuple[list[ast.stmt], str]:
     return body, ""
 
 
-def changed_names(s: ast.AST) -> set[str]:
-    """Names that a statement binds or whose containers it changes."""
-    found: set[str] = set()
-
-    def visit(node: ast.AST) -> None:
-        if isinstance(node, ast.FunctionDef):
-            found.add(node.name)
-            return
-        if isinstance(node, ast.Lambda):
-            return
-        if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store):
-            found.add(node.id)
-        if isinstance(node, ast.Subscript) and isinstance(node.ctx, ast.Store | ast.Del):
-            found.update(root_name(node.value))
-        if (
-            isinstance(node, ast.Call)
-            and isinstance(node.func, ast.Attribute)
-            and node.func.attr in CHANGING
-        ):
-            found.update(root_name(node.func.value))
-        if isinstance(node, ast.ExceptHandler | ast.MatchAs | ast.MatchStar) and node.name:
-            found.add(node.name)
-        if isinstance(node, ast.ListComp | ast.SetComp | ast.DictComp | ast.GeneratorExp):
-            for inner in ast.walk(node):
-                if isinstance(inner, ast.NamedExpr):
-                    found.add(inner.target.id)
-            return
-        for child in ast.iter_child_nodes(node):
-            visit(child)
-
-    visit(s)
-    return found
-
-
 def is_wraps(node: ast.expr) -> bool:
     """`@functools.wraps(f)` copies a name and a docstring, nothing that matters here."""
     callee = node.func if isinstance(node, ast.Call) else node
     name = callee.attr if isinstance(callee, ast.Attribute) else getattr(callee, "id", "")
     return name == "wraps"
-
-
-def root_name(node: ast.expr) -> set[str]:
-    while isinstance(node, ast.Subscript):
-        node = node.value
-    return {node.id} if isinstance(node, ast.Name) else set()
 
 
 def split_walrus(test: ast.expr) -> tuple[list[ast.stmt], ast.expr]:
@@ -675,7 +579,7 @@ class Expressions(ast.NodeTransformer):
 
     generic_visit = generic  # type: ignore[assignment]
 
-    def visit(self, node: ast.AST) -> ast.AST:
+    def visit(self, node: ast.AST) -> Any:
         kind = NOT_SUPPORTED.get(type(node))
         if kind:
             raise Refusal(f"{kind} cannot be rewritten", "Move it out of the function.", node)

@@ -1,4 +1,3 @@
-
 # inputs: (2.0, "square"), (2.0, "third"), (2.0, ("scale", 3.0)), (2.0, None)
 
 
