@@ -125,12 +125,13 @@ class Aliases:
     def assign(self, s: Assign) -> None:
         if isinstance(s.target, str):
             if is_store(s.value):
-                first = s.value.args[0]  # type: ignore[attr-defined]
+                assert isinstance(s.value, ast.Call)
+                first = s.value.args[0]
                 if isinstance(first, ast.Name):
                     self.root[s.target] = first.id
                     if core.base(first.id) in self.arrays:
                         return
-                for a in s.value.args[1 if is_growth(s.value) else 2 :]:  # type: ignore[attr-defined]
+                for a in s.value.args[1 if is_growth(s.value) else 2 :]:
                     for n in held_by(a):
                         table = self.elements if is_growth(s.value) else self.stored
                         table.setdefault(s.target, set()).add(n)

@@ -9,7 +9,7 @@ mistaken for a global one, and printing can give it back its user's name.
 from __future__ import annotations
 
 import ast
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -153,6 +153,7 @@ class Function:
     origin: Origin = NOWHERE
     result_origin: Origin = NOWHERE
     cells: frozenset[str] = frozenset()  # names shared with nested functions that rebind them
+    users: tuple[int, ...] | None = ()  # parts of a result tuple that are the user's own; None: all
     decorators: tuple[ast.expr, ...] = ()  # printed above it
 
 
@@ -267,14 +268,14 @@ def _reads(node: ast.AST, found: set[str], bound: frozenset[str]) -> None:
         _reads(child, found, bound)
 
 
-def substitute(node: Any, table: dict[str, ast.expr]) -> Any:
+def substitute(node: Any, table: Mapping[str, ast.expr]) -> Any:
     """The expression (or simple statement) with names replaced; the original is left alone."""
     if not table:
         return node
     return _substitute(node, table)
 
 
-def _substitute(node: Any, table: dict[str, ast.expr]) -> Any:
+def _substitute(node: Any, table: Mapping[str, ast.expr]) -> Any:
     if isinstance(node, ast.Name):
         return table.get(node.id, node)
     if isinstance(node, list):

@@ -216,7 +216,7 @@ class Plan:
         if flag_test is not None:
             body = Plan(self.taken).sequence(s.body[:-1])
             new = ast.For(s.target, s.iter, body, []) if isinstance(s, ast.For) else ast.While(s.test, body, [])
-            new.lineno, new.until = s.lineno, flag_test  # type: ignore[attr-defined]
+            new.lineno, new.until = s.lineno, flag_test  # type: ignore[union-attr]
             done: Stmts = [new]
             if s.orelse:
                 done += self.sequence([branch(negated(flag_test), list(s.orelse), [], s), *rest])
@@ -233,7 +233,7 @@ class Plan:
         new.lineno = s.lineno
         flags = ([flag] if flag else []) + ([self.returned] if returns else [])
         names: list[ast.expr] = [load(f) for f in flags]
-        new.until = (  # type: ignore[attr-defined]
+        new.until = (  # type: ignore[union-attr]
             None if not names else names[0] if len(names) == 1 else ast.BoolOp(ast.Or(), names)
         )
         start: Stmts = [assign(flag, ast.Constant(False), s)] if flag else []

@@ -12,6 +12,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Sequence
 from dataclasses import replace
+from typing import Any
 
 from overt.rewrites import core
 from overt.rewrites.core import Define, Function, Param, Source, reads
@@ -153,7 +154,7 @@ class Uses(ast.NodeTransformer):
         self.names, self.values = names, values
         self.uses_partial = False
 
-    def visit(self, node: ast.AST) -> ast.AST:
+    def visit(self, node: ast.AST) -> Any:
         if not reads(node) & set(self.names):
             return node
         return super().visit(node)

@@ -468,11 +468,12 @@ class FunctionLifter:
         carries = tuple(
             core.Carry(c.name, self.expr(c.init), self.expr(c.next), c.out) for c in s.carries
         )
-        head = (
-            {"items": self.expr(s.items)} if isinstance(s, For) else {"test": self.expr(s.test)}
-        )
         until = self.expr(s.until) if s.until is not None else None
-        return replace(s, carries=carries, body=self.block(s.body), until=until, **head)
+        if isinstance(s, For):
+            s = replace(s, items=self.expr(s.items))
+        else:
+            s = replace(s, test=self.expr(s.test))
+        return replace(s, carries=carries, body=self.block(s.body), until=until)
 
 
 class Loop:

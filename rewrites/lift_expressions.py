@@ -188,6 +188,12 @@ class Expressions(ast.NodeTransformer):
 
     visit_ListComp = visit_SetComp = visit_DictComp = visit_GeneratorExp = comprehension
 
+    def visit_Attribute(self, node: ast.Attribute) -> ast.expr:
+        value = self.visit(node.value)
+        if isinstance(node.ctx, ast.Load) and self.callees.properties.get(node.attr):
+            return self.helper("lifted_attribute", value, core.constant(node.attr))
+        return ast.copy_location(ast.Attribute(value, node.attr, node.ctx), node)
+
     # --- calls
 
     def visit_Call(self, node: ast.Call) -> ast.expr:
@@ -275,7 +281,7 @@ class Expressions(ast.NodeTransformer):
         pattern, values = "", []
         for part in old.values:
             if isinstance(part, ast.Constant):
-                pattern += part.value.replace("{", "{{").replace("}", "}}")
+                pattern += str(part.value).replace("{", "{{").replace("}", "}}")
                 continue
             assert isinstance(part, ast.FormattedValue)
             spec = ""

@@ -119,8 +119,8 @@ class Interference:
         for c in s.carries:
             own = c.next.id if isinstance(c.next, core.ast.Name) else None
             # the items are evaluated after the carried names have their first values
-            items = self.reads(s.items) if isinstance(s, For) else set()
-            self.define(c.name, header | (until - {own}) | items)
+            first = self.reads(s.items) if isinstance(s, For) else set()
+            self.define(c.name, header | (until - {own}) | first)
             self.define(c.out, header - {c.name} - names)
         items = [s.items] if isinstance(s, For) else []
         before = (header - names) | self.reads(*items, *[c.init for c in s.carries])

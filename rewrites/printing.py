@@ -161,10 +161,10 @@ class Printer:
             texts = [self.text(e, TERNARY) if e is not None else "" for e in ends]
             if simple:
                 return ":".join(texts)
-            shown = texts[0]
+            text = texts[0]
             for t in texts[1:]:
-                shown += (" :" if shown and not shown.endswith(" ") else ":") + (f" {t}" if t else "")
-            return shown
+                text += (" :" if text and not text.endswith(" ") else ":") + (f" {t}" if t else "")
+            return text
         return self.text(node)
 
     def of_Tuple(self, node: ast.Tuple) -> tuple[str, int]:

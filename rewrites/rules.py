@@ -124,11 +124,11 @@ def applied(fn: Any, args: list[ast.expr], keywords: list[ast.keyword]) -> Appli
         return None
     target = our_function(fn)
     signature = getattr(target, "__signature__", None)
-    given = {k.arg: k.value for k in keywords}
+    given = {k.arg: k.value for k in keywords if k.arg}
     if signature is None:
         if len(args) != len(rule.arrays):
             return None
-        return Application(rule, list(args), {k: v for k, v in given.items() if k})
+        return Application(rule, list(args), given)
     try:
         bound = signature.bind(*args, **given)
     except TypeError:
@@ -201,7 +201,8 @@ def by_name(node: ast.Call, function: Any) -> ast.Call:
         parameters = list(inspect.signature(function).parameters.values())
     except (TypeError, ValueError):
         return node
-    args, keywords = list(node.args), []
+    args = list(node.args)
+    keywords: list[ast.keyword] = []
     while args and len(args) <= len(parameters):
         p, value = parameters[len(args) - 1], args[-1]
         if p.kind is not p.POSITIONAL_OR_KEYWORD or p.default is p.empty:

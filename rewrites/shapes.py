@@ -39,7 +39,7 @@ class Shapes:
                 self.block(s.orelse)
                 for m in s.merges:
                     a, b = self.of(m.then), self.of(m.orelse)
-                    self.known[m.name] = a if a == b else frozenset([m.name])
+                    self.known[m.name] = a if a is not None and a == b else frozenset([m.name])
             elif isinstance(s, For | While):
                 self.loop(s)
             elif isinstance(s, With):

@@ -527,7 +527,7 @@ class Sweep:
             if not self.activity.expr(k.value):
                 continue
             if k.arg is None:
-                part = core.call(core.name("@chosen"), core.name(given), k.value)
+                part: ast.expr = core.call(core.name("@chosen"), core.name(given), k.value)
             else:
                 part = item(core.name(given), core.constant(k.arg))
             self.give(k.value, part, array=False)
@@ -560,12 +560,12 @@ class Sweep:
         (then, then_bars, then_out), (orelse, else_bars, else_out) = sides
         merges = []
         for n in sorted({*then_bars, *else_bars}):
-            a, b, old = then_bars.get(n), else_bars.get(n), before.get(n)
-            if a is old and b is old:
+            one_bar, two_bar, old = then_bars.get(n), else_bars.get(n), before.get(n)
+            if one_bar is old and two_bar is old:
                 continue
-            array = all(x.array for x in (a, b) if x is not None)
-            one = a.expr if a is not None else self.zero(n, array)
-            two = b.expr if b is not None else self.zero(n, array)
+            array = all(x.array for x in (one_bar, two_bar) if x is not None)
+            one = one_bar.expr if one_bar is not None else self.zero(n, array)
+            two = two_bar.expr if two_bar is not None else self.zero(n, array)
             held = self.names.fresh(f"{core.base(n)}_bar")
             self.shapes.known[held] = self.shape(n)
             merges.append(Merge(held, one, two))
@@ -798,7 +798,7 @@ class LoopReversal:
         s, sweep = self.s, self.sweep
         if not isinstance(s, For):
             return []
-        done = []
+        done: list[tuple[ast.expr, Assign, str, str]] = []
         for target, leaf in iterated(s.target, s.items, sweep.program.resolver):
             if not sweep.activity.expr(leaf) or not isinstance(leaf, ast.Name | ast.Call):
                 continue
@@ -841,7 +841,7 @@ class LoopReversal:
         ):
             table = {n: core.name(self.names.fresh(n)) for n in targets}
             target = core.map_pattern(lambda n: table[n].id, s.target)
-            items = core.call(core.name("reversed"), s.items)
+            items: ast.expr = core.call(core.name("reversed"), s.items)
             return self.marked(replace(s, body=forward_body)), self.loop_over(
                 target, items, body, carries, table, origin
             )
@@ -854,7 +854,7 @@ class LoopReversal:
         table = {n: core.name(self.names.fresh(n)) for n in needed}
         fields = [table[n].id for n in needed]
         target = fields[0] if len(fields) == 1 else tuple(fields) if fields else self.names.fresh("_")
-        items: ast.expr = ast.Call(ast.Attribute(core.name(out), "reversed", ast.Load()), [], [])
+        items = ast.Call(ast.Attribute(core.name(out), "reversed", ast.Load()), [], [])
         if self.parallel:
             target = (target, *[t for t, _ in self.parallel])
             items = core.call(core.name("zip"), items, *[x for _, x in self.parallel])

@@ -166,9 +166,9 @@ class TangentRules:
             if application is not None and not any(
                 walk.activity.expr(v) for v in application.static.values()
             ):
-                found = self.by_rule(target, application, value)
-                if not isinstance(found, str):
-                    return found
+                applied_rule = self.by_rule(target, application, value)
+                if not isinstance(applied_rule, str):
+                    return applied_rule
         inner = walk.program.callee(f)
         if inner is not None:
             bound = bind(inner, args, keywords)
@@ -332,8 +332,8 @@ class TangentRules:
         if name != application.rule.name or position(body.args[0], dots) != 0:
             return None
         given = {id(a) for a in [*value.args, *(k.value for k in value.keywords)]}
-        mentioned = {position(n, dots) for n in ast.walk(body)} - {None}
-        places = [i for i in mentioned if id(application.operands[i]) in given]
+        mentioned = {position(n, dots) for n in ast.walk(body)}
+        places = [i for i in mentioned if i is not None and id(application.operands[i]) in given]
         said = {n.id for n in ast.walk(body) if isinstance(n, ast.Name)}
         for k, v in application.static.items():
             if id(v) in given and k not in said and k != "dtype":
@@ -380,6 +380,7 @@ class Chosen(ast.NodeTransformer):
     def visit_Subscript(self, node: ast.Subscript) -> ast.AST:
         self.generic_visit(node)
         if isinstance(node.value, ast.Tuple) and isinstance(node.slice, ast.Constant):
+            assert isinstance(node.slice.value, int)
             return node.value.elts[node.slice.value]
         return node
 
@@ -391,7 +392,8 @@ def position(node: ast.AST, dots: str) -> int | None:
         and isinstance(node.value, ast.Name)
         and node.value.id == dots
     ):
-        return node.slice.value if isinstance(node.slice, ast.Constant) else None
+        index = node.slice.value if isinstance(node.slice, ast.Constant) else None
+        return index if isinstance(index, int) else None
     return None
 
 

@@ -6,6 +6,7 @@ Each is the builtin of the same name on plain values.
 from __future__ import annotations
 
 import builtins
+import functools
 from collections.abc import Callable
 from typing import Any
 
@@ -75,7 +76,7 @@ def any_(items: Any) -> Any:
         return items.astype(bool).any(axis=0)
     found: Any = False
     for x in items:
-        found = or_(found, lambda x=x: predicate(x))
+        found = or_(found, functools.partial(predicate, x))
         if found is True:
             return True
     return found
@@ -91,7 +92,7 @@ def all_(items: Any) -> Any:
         return items.astype(bool).all(axis=0)
     found: Any = True
     for x in items:
-        found = and_(found, lambda x=x: predicate(x))
+        found = and_(found, functools.partial(predicate, x))
         if found is False:
             return False
     return found

@@ -52,7 +52,7 @@ OPERATORS = frozenset(
         "iter",
     ]
 )
-VIEWS = (type({}.keys()), type({}.values()), type({}.items()))
+VIEWS: tuple[type, ...] = (type({}.keys()), type({}.values()), type({}.items()))
 LIBRARIES = ("builtins", "overt", "numpy", "jaxlib", "collections", "functools", "types")
 
 

@@ -223,7 +223,7 @@ def arranged(bars: Sequence[Any], slots: tuple[Any, ...]) -> tuple[Any, ...]:
     return (*positional, named) if named else tuple(positional)
 
 
-def pair_of(f: Any, active: tuple[str, ...], lift: bool) -> tuple[Callable, Callable] | None:
+def pair_of(f: Any, active: tuple[str, ...], lift: bool) -> tuple[Callable, Callable]:
     """The live forward and backward function of a user's function."""
     step = f"{transformed.target_of(f).chain}|pair({','.join(active)})"
     ending = "|lift" if lift else ""
@@ -318,7 +318,7 @@ def differentiated_vjp(args: tuple[Any, ...], keywords: dict[str, Any]) -> Any:
     return (y, Pullback(pull.bwd, saved)), Pullback(VjpPull(bool(keywords)), outer)
 
 
-def parted(result: tuple[Any, Pullback]) -> tuple[Any, Any]:
+def parted(result: tuple[Any, Any]) -> tuple[Any, Any]:
     y, pull = result
     return y, pull.saved
 
@@ -446,7 +446,8 @@ class MovePull:
 def of_class(f: type, args: tuple[Any, ...], keywords: dict[str, Any]) -> Any:
     """A container class: each argument is one field."""
     if f is functools.partial:
-        return f(*args, **keywords), Pullback(HeldPull(bool(keywords)), ())
+        held = functools.partial(args[0], *args[1:], **keywords)
+        return held, Pullback(HeldPull(bool(keywords)), ())
     if f in (float, complex):
         return vjp_of(PLAIN["float"], *args)
     if not (dataclasses.is_dataclass(f) or (issubclass(f, tuple) and hasattr(f, "_fields"))):

@@ -42,7 +42,8 @@ class File:
         own = self.comments.get(line, "")
         if own and self.lines[line - 1].lstrip().startswith("#"):
             own = ""
-        above, n = [], line - 1
+        above: list[str] = []
+        n = line - 1
         while n >= 1 and self.lines[n - 1].lstrip().startswith("#"):
             above.insert(0, self.lines[n - 1].strip())
             n -= 1

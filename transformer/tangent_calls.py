@@ -78,8 +78,9 @@ def found_jvp(
 ) -> Pair:
     """The jvp of a call by what is called."""
     if f is functools.partial:
-        out = functools.partial(*args, **keywords)
-        held, named = (), {}
+        out = functools.partial(args[0], *args[1:], **keywords)
+        held: tuple = ()
+        named: dict[str, Any] = {}
         if isinstance(args[0], functools.partial):  # Python makes one of the two
             held, named = filled(dots[0], args[0])
         own = [filled(d, x) for d, x in zip(dots[1:], args[1:], strict=True)]
@@ -313,7 +314,7 @@ def of_gradient(
     inner = transformed.target_of(f.__wrapped__)
     held = tuple(None for _ in inner.prefix)
     aux = ", aux" if f.has_aux else ""
-    assert inner.function is not None
+    assert isinstance(inner.function, types.FunctionType)
     result, result_dot = by_source(
         inner.function,
         f"{inner.chain}|value_and_grad({f.argnums}{aux})",

@@ -215,4 +215,4 @@ def _described(tree: Any) -> str:
 
 # The passes read these as they read the user's functions; everything else here they call as it is.
 for _function in (cond, switch, while_loop, fori_loop, scan, map, associative_scan):
-    _function.__overt_plain__ = True  # type: ignore[attr-defined]
+    setattr(_function, "__overt_plain__", True)  # noqa: B010  functions have no such attribute

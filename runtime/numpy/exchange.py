@@ -74,6 +74,7 @@ def _batch_exchange(values: Any, batch: Any, size: int, *, axes: Any, wrap: bool
         if batch[1] is not None:
             v = lanes_first(v, x.ndim - 1 - len(axes))
         return exchange(x, v, *indices, axes=tuple(axis + 1 for axis in axes), wrap=wrap), [0, 0]
+    assert gather.batch is not None and scatter.batch is not None
     how = {"axes": axes, "at": 0, "wrap": wrap, "sorted": False, "unique": True}
     read = {**how, "mode": "fill", "fill": 0}
     old, at = gather.batch([x, *indices], [0, *batch[2:]], size, **read)

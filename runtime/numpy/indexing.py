@@ -361,11 +361,14 @@ def withdrawn(g: Any, index: Any, value: Any) -> tuple[Any, Any]:
     """
     if on_device(g) and g.shape:
         plan = make_plan(index, g.shape)
-        one = isinstance(plan, Plan) and plan.indices and not any(map(shape_of, plan.indices))
-        if one and plan.whole:
+        if isinstance(plan, Plan) and plan.whole and one_place(plan):
             part, rest = exchange(g, 0, *plan.indices, axes=plan.axes, wrap=plan.wrap)
             return sum_to(fitted_back(part, value), value), rest
     return taken(g, index, value), erase(g, index)
+
+
+def one_place(plan: Plan) -> bool:
+    return bool(plan.indices) and not any(map(shape_of, plan.indices))
 
 
 def returned(g2: Any, g: Any, index: Any, value: Any) -> Any:

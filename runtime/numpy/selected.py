@@ -228,7 +228,7 @@ def same_value(a: Any, b: Any, depth: int = 40) -> bool:
             same_value(x, y, depth - 1) for x, y in zip(a, b, strict=True)
         )
     for inner in ("value", "primal"):  # lanes; values under differentiation
-        if hasattr(a, inner) and getattr(a, "level", 0) and a.level == b.level:
+        if hasattr(a, inner) and getattr(a, "level", None) and a.level == b.level:
             return same_value(getattr(a, inner), getattr(b, inner), depth - 1)
     first, second = getattr(a, "node", None), getattr(b, "node", None)
     if first is None or second is None or a.index != b.index:
