@@ -149,6 +149,9 @@ class Plainer(ast.NodeTransformer):
                 return ast.UnaryOp(ast.USub(), core.call(core.name("@over"), minus, args[1]))
         if name == "@times" and len(args) == 2:
             g, slope = args
+            minus = negation(g)
+            if minus is not None:
+                return ast.UnaryOp(ast.USub(), self.helper(core.call(core.name("@times"), minus, slope)))
             if number(g) is not None or number(slope) is not None:
                 return self.combine(ast.BinOp(g, ast.Mult(), slope))
         if name in ("@add", "@place"):

@@ -169,8 +169,7 @@ class Aliases:
                 if plain or given is not None:
                     self.share(name, inner if plain else given)  # type: ignore[arg-type]
         elif isinstance(value, ast.Tuple | ast.List | ast.Dict):
-            for n in held_by(value):
-                self.elements.setdefault(n, set()).add(name)
+            self.stored.setdefault(name, set()).update(held_by(value))
         elif isinstance(value, ast.IfExp):
             self.share(name, value.body)
             self.share(name, value.orelse)
@@ -283,6 +282,16 @@ class Aliases:
         kept = {e for e in kept if core.base(e) != mine} - reads(index)
         if kept and isinstance(call.func, ast.Name) and call.func.id == "@set_item":
             self.mark(s, "@no_views", [holder.id, *sorted(kept)])
+        if is_nested(call):
+            inner = {n for v in versions for n in self.stored.get(v, ())} & alive
+            if inner:
+                other = core.base(sorted(inner)[0])
+                self.refuse(
+                    s,
+                    f"{other!r} may be a part of {mine!r}, and is read later: in Python this store changes "
+                    "both",
+                    f"Put a copy into {mine!r}, or store into {other!r} itself.",
+                )
         holding = {h for h, parts in self.stored.items() if parts & versions}
         needed = set().union(*map(self.originals, alive), set()) if holding else set()
         holding = {n for n in alive for h in self.originals(n) if h in holding & needed}
@@ -355,6 +364,11 @@ def is_store(value: ast.expr) -> bool:
         and value.func.id in STORES
         and bool(value.args)
     )
+
+
+def is_nested(call: ast.Call) -> bool:
+    """Whether a store goes into an item of the holder, not into a place of its own."""
+    return len(call.args) > 2 and is_store(call.args[2])
 
 
 def is_growth(call: ast.Call) -> bool:

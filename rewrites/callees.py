@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import ast
 import builtins
+import functools
 import sys
 import sysconfig
 import types
@@ -85,7 +86,9 @@ class Callees:
 
     def is_known(self, value: Any) -> bool:
         """Whether calling an object is right as it stands: nothing in it has to be lifted."""
-        if isinstance(value, type | types.BuiltinFunctionType | types.ModuleType):
+        if isinstance(value, type):
+            return not self.decides(value)
+        if isinstance(value, types.BuiltinFunctionType | types.ModuleType):
             return True
         if type(value).__module__ == "numpy" or is_ours(type(value)):
             return True
@@ -94,6 +97,27 @@ class Callees:
                 return not getattr(value, "__overt_plain__", False)
             return self.source_of is not None and not self.needs_lifting(value)
         return False
+
+    def decides(self, cls: type) -> bool:
+        """Whether making an object of a user's class runs something that has to be lifted."""
+        init = getattr(cls, "__init__", None)
+        if not isinstance(init, types.FunctionType) or is_ours(init) or is_library(init):
+            return False
+        readable = self.source_of is not None and self.source_of(init) is not None
+        return readable and self.needs_lifting(init)
+
+    @functools.cached_property
+    def properties(self) -> dict[str, bool]:
+        """Properties of the module's own classes, and whether one of that name has to be lifted."""
+        found: dict[str, bool] = {}
+        module = getattr(self.namespace, "globals", self.namespace)
+        for cls in [v for v in module.values() if isinstance(v, type) and not is_library(v)]:
+            for name, value in vars(cls).items():
+                getter = value.fget if isinstance(value, property) else None
+                if isinstance(getter, types.FunctionType) and self.source_of is not None:
+                    readable = self.source_of(getter) is not None
+                    found[name] = found.get(name, False) or (readable and self.needs_lifting(getter))
+        return found
 
     def needs_lifting(self, function: types.FunctionType) -> bool:
         """Whether a user's function, or one that it calls, has something to lift."""

@@ -72,6 +72,7 @@ class Builder:
         a = node.args
         scope = Scope(node)
         if isinstance(node, ast.FunctionDef):
+            node = shared_by_argument(node)
             stays = explicit(node, scope.assigned | parameters(node))
             scope = Scope(node)
             scope.cells |= stays

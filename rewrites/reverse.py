@@ -61,6 +61,7 @@ def gradient(
         result_origin=core.NOWHERE,
         doc="",
         is_lambda=False,
+        users=(0,) if value else (1,) if has_aux else (),
     )
     return program.finished(function)
 
@@ -149,6 +150,7 @@ def build_pair(program: Program, main: Function, active: frozenset[str]) -> tupl
         result=core.tuple_of([sweep.function.result, held]),
         doc="",
         is_lambda=False,
+        users=None,
     )
     bwd = replace(
         draft,

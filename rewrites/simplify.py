@@ -80,7 +80,15 @@ def is_push(value: ast.expr) -> bool:
 
 def made_plainer(function: Function) -> Function:
     """Algebra on what the passes wrote; the user's own statements stay as they are."""
-    return replace(function, body=plainer_block(function.body))
+    result = function.result
+    if isinstance(result, ast.Tuple) and function.users:
+        parts = [
+            e if i in function.users else plainer(e) for i, e in enumerate(result.elts)
+        ]
+        result = core.tuple_of(parts)
+    elif function.users is not None:
+        result = plainer(result)
+    return replace(function, body=plainer_block(function.body), result=result)
 
 
 def plainer_block(block: Block) -> Block:

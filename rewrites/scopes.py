@@ -1,0 +1,154 @@
+"""Scopes: which names a function binds itself, and which statements and expressions are its own."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+
+# Methods of lists, dictionaries and sets that change their object.
+CHANGING = frozenset(
+    "append extend insert remove clear sort reverse update add discard setdefault pop popitem "
+    "popleft appendleft".split()
+)
+
+NESTED = (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda, ast.ClassDef)
+
+
+class Scope(ast.NodeVisitor):
+    """Names that a function assigns, declares global or nonlocal, and lets its nested functions rebind."""
+
+    def __init__(self, node: ast.FunctionDef | ast.Lambda) -> None:
+        self.assigned: set[str] = set()
+        self.outer: set[str] = set()
+        self.cells: set[str] = set()
+        if isinstance(node, ast.FunctionDef):
+            for s in node.body:
+                self.visit(s)
+        else:
+            self.visit(node.body)
+        self.assigned -= self.outer
+
+    def visit_Name(self, node: ast.Name) -> None:
+        if isinstance(node.ctx, ast.Store | ast.Del):
+            self.assigned.add(node.id)
+
+    def visit_Global(self, node: ast.Global | ast.Nonlocal) -> None:
+        self.outer |= set(node.names)
+
+    visit_Nonlocal = visit_Global
+
+    def visit_FunctionDef(self, node: ast.FunctionDef) -> None:
+        self.assigned.add(node.name)
+        for inner in ast.walk(node):
+            if isinstance(inner, ast.Nonlocal):
+                self.cells |= set(inner.names)
+
+    def visit_Lambda(self, node: ast.Lambda) -> None:
+        pass
+
+    def _comprehension(self, node: ast.AST) -> None:
+        for inner in ast.walk(node):
+            if isinstance(inner, ast.NamedExpr):
+                self.assigned.add(inner.target.id)
+
+    visit_ListComp = visit_SetComp = visit_DictComp = visit_GeneratorExp = _comprehension
+
+    def visit_Import(self, node: ast.Import | ast.ImportFrom) -> None:
+        for alias in node.names:
+            self.assigned.add(alias.asname or alias.name.partition(".")[0])
+
+    visit_ImportFrom = visit_Import
+
+    def visit_ExceptHandler(self, node: ast.ExceptHandler) -> None:
+        if node.name:
+            self.assigned.add(node.name)
+        self.generic_visit(node)
+
+    def visit_MatchAs(self, node: ast.MatchAs | ast.MatchStar) -> None:
+        if node.name:
+            self.assigned.add(node.name)
+        self.generic_visit(node)
+
+    visit_MatchStar = visit_MatchAs
+
+
+def parameters(node: ast.FunctionDef | ast.Lambda) -> set[str]:
+    """The names of a function's parameters."""
+    a = node.args
+    every = [*a.posonlyargs, *a.args, *a.kwonlyargs, a.vararg, a.kwarg]
+    return {p.arg for p in every if p}
+
+
+def locals_of(node: ast.FunctionDef | ast.Lambda) -> set[str]:
+    """The names that are a function's own."""
+    return parameters(node) | Scope(node).assigned
+
+
+def own_nodes(node: ast.AST) -> Iterator[ast.AST]:
+    """Every node of a function that is not inside one nested in it; the nested ones themselves too."""
+    body = node.body if isinstance(node, NESTED) else [node]
+    pending: list[ast.AST] = list(body) if isinstance(body, list) else [body]
+    while pending:
+        n = pending.pop(0)
+        yield n
+        if isinstance(n, NESTED):
+            a = getattr(n, "args", None)
+            pending[:0] = getattr(n, "decorator_list", [])
+            if a is not None:
+                pending[:0] = [*a.defaults, *(d for d in a.kw_defaults if d is not None)]
+        else:
+            pending[:0] = list(ast.iter_child_nodes(n))
+
+
+def free_names(node: ast.FunctionDef | ast.Lambda) -> set[str]:
+    """Names that a nested function, or one inside it, takes from around it."""
+    own = locals_of(node)
+    found: set[str] = set()
+    for n in own_nodes(node):
+        if isinstance(n, ast.Name):
+            found.add(n.id)
+        elif isinstance(n, ast.Nonlocal):
+            found |= set(n.names)
+        elif isinstance(n, ast.FunctionDef | ast.Lambda):
+            found |= free_names(n)
+    return found - own
+
+
+def changed_names(s: ast.AST) -> set[str]:
+    """Names that a statement binds or whose containers it changes."""
+    found: set[str] = set()
+
+    def visit(node: ast.AST) -> None:
+        if isinstance(node, ast.FunctionDef):
+            found.add(node.name)
+            return
+        if isinstance(node, ast.Lambda):
+            return
+        if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store):
+            found.add(node.id)
+        if isinstance(node, ast.Subscript) and isinstance(node.ctx, ast.Store | ast.Del):
+            found.update(root_name(node.value))
+        if (
+            isinstance(node, ast.Call)
+            and isinstance(node.func, ast.Attribute)
+            and node.func.attr in CHANGING
+        ):
+            found.update(root_name(node.func.value))
+        if isinstance(node, ast.ExceptHandler | ast.MatchAs | ast.MatchStar) and node.name:
+            found.add(node.name)
+        if isinstance(node, ast.ListComp | ast.SetComp | ast.DictComp | ast.GeneratorExp):
+            for inner in ast.walk(node):
+                if isinstance(inner, ast.NamedExpr):
+                    found.add(inner.target.id)
+            return
+        for child in ast.iter_child_nodes(node):
+            visit(child)
+
+    visit(s)
+    return found
+
+
+def root_name(node: ast.expr) -> set[str]:
+    while isinstance(node, ast.Subscript):
+        node = node.value
+    return {node.id} if isinstance(node, ast.Name) else set()
