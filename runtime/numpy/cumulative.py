@@ -280,7 +280,7 @@ def cumulative_prod(
 def nancumsum(a: Any, axis: int | None = None, dtype: Any = None) -> Any:
     """`cumsum` with NaN taken as zero.
 
-    >>> print(np.nancumsum(np.array([1.0, numpy.nan, 2.0])))
+    >>> print(np.nancumsum(np.array([1.0, np.nan, 2.0])))
     [1. 1. 3.]
     """
     return np.cumsum(np.where(np.isnan(a), 0, a), axis, dtype)
@@ -289,7 +289,7 @@ def nancumsum(a: Any, axis: int | None = None, dtype: Any = None) -> Any:
 def nancumprod(a: Any, axis: int | None = None, dtype: Any = None) -> Any:
     """`cumprod` with NaN taken as one.
 
-    >>> print(np.nancumprod(np.array([2.0, numpy.nan, 2.0])))
+    >>> print(np.nancumprod(np.array([2.0, np.nan, 2.0])))
     [2. 2. 4.]
     """
     return np.cumprod(np.where(np.isnan(a), 1, a), axis, dtype)
