@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 
 from overt.rewrites import core
 from overt.rewrites.core import Assign, Define, Do, Function
+from overt.rewrites.scopes import CHANGING
 
 if TYPE_CHECKING:
     from overt.rewrites.callees import Callees
@@ -45,10 +46,21 @@ def every(block: core.Block) -> list[core.Stmt]:
 def writes(s: core.Stmt) -> bool:
     """Whether a statement changes something that is not a local name."""
     if isinstance(s, Do):
-        return not isinstance(s.node, ast.Expr | ast.Assert)
-    return isinstance(s, Assign) and any(
-        not core.is_local(n) and n != "*" for n in core.pattern_names(s.target)
-    )
+        return not isinstance(s.node, ast.Expr | ast.Assert) or changes_contents(s.node)
+    target = s.target if isinstance(s, Assign | core.For) else ()
+    return sets_outside(target)
+
+
+def sets_outside(target: core.Pattern) -> bool:
+    """Whether a target has names that other functions see."""
+    return any(not core.is_local(n) and n != "*" for n in core.pattern_names(target))
+
+
+def changes_contents(node: ast.stmt) -> bool:
+    """Whether a call changes a container that is not the function's own."""
+    call = node.value if isinstance(node, ast.Expr) else None
+    f = call.func if isinstance(call, ast.Call) else None
+    return isinstance(f, ast.Attribute) and f.attr in CHANGING
 
 
 def has_effects(block: core.Block, effectful: frozenset[str], callees: Callees) -> bool:

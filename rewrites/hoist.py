@@ -47,10 +47,10 @@ class Hoist:
         defines = [s for s in core.walk(f.body) if isinstance(s, Define)]
         if not defines:
             return f
-        if f.cells & {n for d in defines for n in d.function.cells}:
-            shared = sorted(f.cells & {n for d in defines for n in d.function.cells})
+        shared = sorted(f.cells & {n for d in defines for n in names_outside(d.function)})
+        if shared:
             raise Refusal(
-                f"the nested functions share the variable {shared[0]!r} by `nonlocal`",
+                f"the nested functions share the variable {shared[0]!r}, which changes",
                 "Return the new value from the function instead.",
                 ast.Pass(lineno=f.origin.line),
                 recordable=True,
@@ -111,6 +111,10 @@ class Hoist:
                     "Pass it to the function as an argument.",
                     ast.Pass(lineno=d.origin.line),
                 )
+
+
+def names_outside(f: Function) -> frozenset[str]:
+    return f.cells | core.globals_of(f)
 
 
 def own_reads(s: core.Stmt) -> set[str]:

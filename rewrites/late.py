@@ -16,8 +16,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
-from overt.rewrites.refusal import Refusal
-from overt.rewrites.scopes import CHANGING, Scope, changed_names, free_names, locals_of, root_name
+from overt.rewrites.scopes import CHANGING, Scope, changed_names, free_names, locals_of
 
 # Callables whose result calls the function that they are given.
 HOLDING = frozenset("partial jit vmap pmap grad value_and_grad jacfwd jacrev hessian checkpoint".split())
@@ -184,23 +183,12 @@ def holder_of(s: ast.stmt) -> tuple[str, bool]:
     return "", False
 
 
-def changed_between(node: ast.FunctionDef, name: str, timeline: Timeline | None = None) -> set[str]:
+def changed_between(name: str, timeline: Timeline) -> set[str]:
     """Variables that the nested function `name` takes and that may change before it is used."""
-    timeline = timeline or Timeline(node)
     return set().union(*[timeline.changed(m) for m in timeline.made if m.name == name], set())
 
 
-def refuse_late(node: ast.FunctionDef) -> None:
-    """Refuse a nested function that would see values from before a change."""
+def changed_late(node: ast.FunctionDef) -> set[str]:
+    """Variables that change between a nested function's definition and some use of it."""
     timeline = Timeline(node)
-    for m in timeline.made:
-        for v in sorted(timeline.changed(m)):
-            what = f"function {m.name!r}" if isinstance(m.function, ast.FunctionDef) else "`lambda`"
-            raise Refusal(
-                f"the variable {v!r} changes after the nested {what} captured it",
-                f"Pass it to the function as an argument, or fix its value with a default: `{v}={v}`.",
-                m.function,
-            )
-
-
-__all__ = ["Made", "Timeline", "changed_between", "refuse_late", "root_name"]
+    return set().union(*[timeline.changed(m) for m in timeline.made], set())

@@ -33,7 +33,7 @@ from overt.rewrites.core import (
     While,
     With,
 )
-from overt.rewrites.effects import effects_of, has_effects
+from overt.rewrites.effects import effects_of, has_effects, sets_outside
 from overt.rewrites.lift_expressions import LITERALS, Expressions
 from overt.rewrites.liveness import prune
 
@@ -367,6 +367,8 @@ class FunctionLifter:
     def must_stay(self, s: If | For | While) -> bool:
         """Whether a statement does what may happen only when Python itself gets there."""
         blocks = [s.then, s.orelse] if isinstance(s, If) else [s.body]
+        if isinstance(s, For) and sets_outside(s.target):
+            return True
         return any(has_effects(b, self.effectful, self.callees) for b in blocks)
 
     def in_one_line(
@@ -539,7 +541,7 @@ def direct(f: Function) -> Function:
     if shown is None:
         return f
     if isinstance(last.target, str):
-        if shown != last.target:
+        if shown != last.target or not core.is_local(last.target):
             return f
     elif shown != last.target or not isinstance(last.value, ast.Call):
         return f

@@ -20,10 +20,18 @@ import copy
 from dataclasses import dataclass
 
 from overt.rewrites import exits
-from overt.rewrites.late import changed_between, refuse_late
-from overt.rewrites.scopes import NESTED, Scope, free_names, locals_of, own_nodes, parameters
+from overt.rewrites.late import Timeline, changed_between, changed_late
+from overt.rewrites.scopes import (
+    Scope,
+    changed_names,
+    free_names,
+    locals_of,
+    own_nodes,
+    parameters,
+)
 
 Stmts = list[ast.stmt]
+BLOCKS = ast.stmt | ast.ExceptHandler | ast.match_case
 COMPREHENSIONS = ast.ListComp | ast.SetComp | ast.DictComp | ast.GeneratorExp
 
 
@@ -40,8 +48,9 @@ class Sharing:
     has_value: bool
 
 
-def shared_by_argument(node: ast.FunctionDef) -> ast.FunctionDef:
-    """The function with what its nested functions share passed to them and returned."""
+def shared_by_argument(node: ast.FunctionDef) -> tuple[ast.FunctionDef, set[str]]:
+    """The function with what its nested ones share passed to them and returned; and what stays shared."""
+    node = with_late_lambdas_named(node)
     nested = {n.name: n for n in own_nodes(node) if isinstance(n, ast.FunctionDef)}
     dropped: set[str] = set()
     while nested:
@@ -49,37 +58,70 @@ def shared_by_argument(node: ast.FunctionDef) -> ast.FunctionDef:
         if not plan:
             break
         try:
-            done = Rewrite(node, plan).function(node)
+            node = Rewrite(node, plan).function(node)
+            break
         except Escapes as escape:
             dropped.add(escape.args[0])
-            continue
-        refuse_late(done)
-        return done
-    refuse_late(node)
-    return node
+    return node, changed_late(node)
+
+
+def with_late_lambdas_named(node: ast.FunctionDef) -> ast.FunctionDef:
+    """The function with `get = lambda: total` as a `def` where it has to be passed what it reads."""
+    timeline = Timeline(node)
+    late = {m.function for m in timeline.made if m.name and timeline.changed(m)}
+    if not any(isinstance(f, ast.Lambda) for f in late):
+        return node
+
+    class Named(ast.NodeTransformer):
+        def visit_Assign(self, s: ast.Assign) -> ast.stmt:
+            target = s.targets[0]
+            if s.value not in late or len(s.targets) > 1 or not isinstance(target, ast.Name):
+                return s
+            f = s.value
+            assert isinstance(f, ast.Lambda)
+            value = ast.copy_location(ast.Return(f.body), f)
+            new = ast.FunctionDef(target.id, f.args, [value], [])
+            return ast.copy_location(new, s)
+
+        def visit_Expr(self, s: ast.Expr) -> ast.stmt:
+            return s
+
+        visit_Return = visit_AugAssign = visit_FunctionDef = visit_Expr  # type: ignore[assignment]
+
+        def generic_visit(self, s: ast.AST) -> ast.AST:
+            new = copy.copy(s)
+            for key, value in ast.iter_fields(s):
+                if isinstance(value, list):
+                    setattr(new, key, [self.visit(v) if isinstance(v, BLOCKS) else v for v in value])
+            return new
+
+    return Named().generic_visit(node)  # type: ignore[return-value]
 
 
 def plan_of(
     node: ast.FunctionDef, nested: dict[str, ast.FunctionDef], dropped: set[str]
 ) -> dict[str, Sharing]:
     """The sharing of each nested function that can be rewritten; `dropped` are those that cannot."""
-    outer = Scope(node).outer
-    mine = locals_of(node) - outer
+    mine = locals_of(node) - Scope(node).outer - set(nested)
     declared = {g: declared_by(f) & mine for g, f in nested.items()}
+    sets = {g: declared[g] | (contents_changed_by(f) & mine) for g, f in nested.items()}
     deep = {n for f in nested.values() for n in declared_deeper(f)}
     free = {g: free_names(f) for g, f in nested.items()}
-    late = {g: changed_between(node, f) & mine for g, f in nested.items()}
-    calls = {g: free[g] & set(nested) - {g} for g in nested}
-    blocked = deep | names_in_lambdas(node)
+    timeline = Timeline(node)
+    late = {g: changed_between(g, timeline) & mine for g in nested}
+    calls = {g: free[g] & set(nested) for g in nested}
+    changed = closed(sets, calls)
+    everything = set().union(*changed.values(), *late.values(), set())
+    blocked = (deep | names_taken_deeper(node)) & everything
     usable = {g for g, f in nested.items() if is_simple(node, f)} - dropped
+    reached = closed(calls, calls)
     while True:
-        changed = closed(declared, calls)
-        variables = set().union(*changed.values(), *late.values(), set()) - blocked
+        variables = everything - blocked
         passed = closed({g: free[g] & variables for g in nested}, calls)
         shares = {g for g in nested if changed[g] or passed[g]}
-        bad = {g for g in shares if not (usable >= {g} and changed[g] <= variables)}
+        bad = {g for g in shares if g not in usable or not changed[g] <= variables}
         bad |= {g for g in shares if (passed[g] | changed[g]) & (locals_of(nested[g]) - declared[g])}
-        bad |= {g for g in shares if g in closed(calls, calls)[g]}
+        bad |= {g for g in shares if g in reached[g]}
         more = {n for g in bad for n in changed[g] | passed[g]} - blocked
         if not more:
             break
@@ -110,26 +152,31 @@ def declared_by(f: ast.FunctionDef) -> set[str]:
     return {n for s in own_nodes(f) if isinstance(s, ast.Nonlocal) for n in s.names}
 
 
+def contents_changed_by(f: ast.FunctionDef) -> set[str]:
+    """Names of the containers and arrays around a nested function that it stores into."""
+    body = [s for s in f.body if not isinstance(s, ast.FunctionDef)]
+    return {n for s in body for n in changed_names(s)} - locals_of(f) - declared_by(f)
+
+
 def declared_deeper(f: ast.FunctionDef) -> set[str]:
     """Names that functions inside a nested one declare nonlocal and that are not its own."""
     inner = [n for n in own_nodes(f) if isinstance(n, ast.FunctionDef)]
     return {n for g in inner for n in declared_by(g) | declared_deeper(g)} - locals_of(f)
 
 
-def names_in_lambdas(node: ast.FunctionDef) -> set[str]:
-    """Variables that a `nonlocal` changes and that a lambda, or a function two deep, reads."""
+def names_taken_deeper(node: ast.FunctionDef) -> set[str]:
+    """Variables that a lambda, or a function two deep, takes: no argument follows there."""
     found: set[str] = set()
     for n in own_nodes(node):
-        if isinstance(n, ast.Lambda):
-            found |= free_names(n)
-        elif isinstance(n, ast.FunctionDef):
+        if isinstance(n, ast.FunctionDef):
             for inner in own_nodes(n):
                 if isinstance(inner, ast.FunctionDef | ast.Lambda):
                     found |= free_names(inner)
-    declared = {
-        n for f in own_nodes(node) if isinstance(f, ast.FunctionDef) for n in declared_by(f)
-    }
-    return found & declared
+    timeline = Timeline(node)
+    for m in timeline.made:
+        if isinstance(m.function, ast.Lambda):
+            found |= timeline.changed(m) or (free_names(m.function) if m.name or m.kept else set())
+    return found
 
 
 def is_simple(node: ast.FunctionDef, f: ast.FunctionDef) -> bool:
@@ -399,6 +446,8 @@ class Rewrite:
         """Make a changing call; `value` names what the user's function returned, if it does."""
         name = self.callee(call)
         sharing = self.plan[name]
+        if any(isinstance(n, ast.NamedExpr) for n in ast.walk(call)):
+            raise Escapes(name)
         inner = self.settled(ast.Call(ast.Constant(None), call.args, call.keywords))
         assert isinstance(inner, ast.Call)
         shared: list[ast.expr] = [exits.load(n) for n in sharing.passed]
@@ -426,11 +475,11 @@ class Rewrite:
 
     def held(self, node: ast.AST) -> ast.AST:
         """What is evaluated before a changing call, kept as it was then."""
-        if isinstance(node, ast.Constant | ast.Lambda | ast.operator | ast.cmpop | ast.unaryop):
+        if isinstance(node, ast.Constant | ast.Lambda | ast.operator | ast.cmpop | ast.unaryop | ast.boolop):
             return node
         if isinstance(node, ast.Name) and node.id not in self.variables:
             return node
-        if isinstance(node, ast.Attribute) and is_path(node):
+        if isinstance(node, ast.Attribute) and is_path(node) and not self.mentions(node, self.variables):
             return node
         if isinstance(node, ast.keyword | ast.Starred | ast.FormattedValue):
             new = copy.copy(node)
@@ -453,6 +502,8 @@ class Readers(ast.NodeTransformer):
 
     def visit_Call(self, node: ast.Call) -> ast.Call:
         name = self.work.callee(node)
+        if name in self.work.plan and any(isinstance(n, ast.NamedExpr) for n in ast.walk(node)):
+            raise Escapes(name)
         node.args = [self.visit(a) for a in node.args]
         node.keywords = [self.visit(k) for k in node.keywords]
         if name in self.work.plan:
@@ -490,5 +541,3 @@ def is_path(node: ast.expr) -> bool:
         node = node.value
     return isinstance(node, ast.Name)
 
-
-__all__ = ["NESTED", "shared_by_argument"]

@@ -12,7 +12,6 @@ from dataclasses import dataclass
 from typing import Any
 
 from overt.rewrites import core, exits
-from overt.rewrites.closures import explicit, parameters
 from overt.rewrites.core import NOWHERE, Names, Origin
 from overt.rewrites.patterns import match_to_branches
 from overt.rewrites.nonlocals import shared_by_argument
@@ -72,8 +71,7 @@ class Builder:
         a = node.args
         scope = Scope(node)
         if isinstance(node, ast.FunctionDef):
-            node = shared_by_argument(node)
-            stays = explicit(node, scope.assigned | parameters(node))
+            node, stays = shared_by_argument(node)
             scope = Scope(node)
             scope.cells |= stays
         self.cells = scope.cells | scope.outer
