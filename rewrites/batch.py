@@ -152,7 +152,9 @@ class Batcher(FunctionLifter):
         for n in ast.walk(node):
             if isinstance(n, ast.Call) and not self.is_array_call(n):
                 return False
-            if isinstance(n, ast.Lambda | ast.ListComp | ast.GeneratorExp | ast.DictComp | ast.SetComp):
+            if isinstance(
+                n, ast.Lambda | ast.ListComp | ast.GeneratorExp | ast.DictComp | ast.SetComp
+            ):
                 return False
         return True
 
@@ -313,9 +315,7 @@ class Batcher(FunctionLifter):
         start = self.names.fresh("active")
         carries.append(Carry(active, core.name(start), again, self.names.fresh("active")))
         begin = Assign(start, core.substitute(test, starts))
-        loop = While(
-            self.helper("any_lane", mask), tuple(carries), tuple(body), None, s.origin
-        )
+        loop = While(self.helper("any_lane", mask), tuple(carries), tuple(body), None, s.origin)
         return [begin, loop]
 
     def is_flat(self, s: While) -> bool:

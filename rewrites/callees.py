@@ -116,7 +116,9 @@ class Callees:
                 getter = value.fget if isinstance(value, property) else None
                 if isinstance(getter, types.FunctionType) and self.source_of is not None:
                     readable = self.source_of(getter) is not None
-                    found[name] = found.get(name, False) or (readable and self.needs_lifting(getter))
+                    found[name] = found.get(name, False) or (
+                        readable and self.needs_lifting(getter)
+                    )
         return found
 
     def needs_lifting(self, function: types.FunctionType) -> bool:

@@ -1,12 +1,12 @@
 """Lifting: control flow becomes `cond`, `while_loop` and `for_loop`, for values known only later.
 
-    while x > 1:                  def test(x):
-        x = x / 2                     return x > 1
-    return x              ->
-                                  def body(x):
-                                      return x / 2
+while x > 1:                  def test(x):
+    x = x / 2                     return x > 1
+return x              ->
+                              def body(x):
+                                  return x / 2
 
-                                  return while_loop(test, body, x)
+                              return while_loop(test, body, x)
 """
 
 from __future__ import annotations
@@ -37,9 +37,16 @@ from overt.rewrites.effects import effects_of, has_effects, sets_outside
 from overt.rewrites.lift_expressions import LITERALS, Expressions
 from overt.rewrites.liveness import prune
 
-LOOPS = {range: "loop_range", zip: "loop_zip", enumerate: "loop_enumerate", reversed: "loop_reversed"}
+LOOPS = {
+    range: "loop_range",
+    zip: "loop_zip",
+    enumerate: "loop_enumerate",
+    reversed: "loop_reversed",
+}
 # What NumPy makes of plain values alone; with values being staged inside they must be ours.
-MAKING = frozenset("array asarray asanyarray ascontiguousarray zeros ones full empty eye arange".split())
+MAKING = frozenset(
+    "array asarray asanyarray ascontiguousarray zeros ones full empty eye arange".split()
+)
 STORES = frozenset(("@set_item", "@appended", "@changed", "@popped"))
 SHORT = 60  # the longest branch that is written as a lambda
 
@@ -239,7 +246,12 @@ class FunctionLifter:
         return direct(replace(f, params=params, body=body, result=result))
 
     def made(
-        self, stem: str, params: list[str], body: core.Block, results: list[ast.expr], origin: Origin
+        self,
+        stem: str,
+        params: list[str],
+        body: core.Block,
+        results: list[ast.expr],
+        origin: Origin,
     ) -> Define:
         """A function of a branch or loop."""
         result: ast.expr = results[0] if len(results) == 1 else core.tuple_of(results)
@@ -496,7 +508,11 @@ class Loop:
         self.start: ast.expr = inits[0] if len(inits) == 1 else core.tuple_of(inits)
 
     def stop(
-        self, lifter: FunctionLifter, s: For | While, carries: list[core.Carry], inits: list[ast.expr]
+        self,
+        lifter: FunctionLifter,
+        s: For | While,
+        carries: list[core.Carry],
+        inits: list[ast.expr],
     ) -> None:
         """Carry the flag that ends the loop."""
         assert s.until is not None

@@ -1,9 +1,9 @@
 """Lifting of expressions: operators that ask for a truth value, and calls.
 
-    x > 0 and y < 0           ->   and_(x > 0, lambda: y < 0)
-    0 < x < 1                 ->   and_(0 < x, lambda: x < 1)
-    a if x > 0 else b         ->   if_else(x > 0, lambda: a, lambda: b)
-    f(max(x, y))              ->   lifted(f)(max_(x, y))
+x > 0 and y < 0           ->   and_(x > 0, lambda: y < 0)
+0 < x < 1                 ->   and_(0 < x, lambda: x < 1)
+a if x > 0 else b         ->   if_else(x > 0, lambda: a, lambda: b)
+f(max(x, y))              ->   lifted(f)(max_(x, y))
 """
 
 from __future__ import annotations
@@ -107,7 +107,9 @@ class Expressions(ast.NodeTransformer):
         for op, left, right in zip(node.ops, parts, parts[1:], strict=False):
             if isinstance(op, ast.Is | ast.IsNot):
                 continue
-            texts = [isinstance(p, ast.Constant) and isinstance(p.value, str) for p in (left, right)]
+            texts = [
+                isinstance(p, ast.Constant) and isinstance(p.value, str) for p in (left, right)
+            ]
             if isinstance(op, ast.Eq | ast.NotEq) and any(texts):
                 continue
             if isinstance(op, ast.In | ast.NotIn) and (texts[0] or self.plain(left)):

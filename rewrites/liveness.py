@@ -207,7 +207,9 @@ def escaping(pairs: Iterable[tuple[str, ast.expr]]) -> set[str]:
     return {
         core.base(n)
         for n, v in pairs
-        if not (is_new(v) or isinstance(v, ast.Name) and core.base(v.id) in (core.base(n), "Undefined"))
+        if not (
+            is_new(v) or isinstance(v, ast.Name) and core.base(v.id) in (core.base(n), "Undefined")
+        )
     }
 
 

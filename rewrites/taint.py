@@ -1,8 +1,8 @@
 """Taint: which names of a function may differ between the lanes of a `vmap`.
 
-    def f(x, n):                      # x: batch on axis 0
-        size = x.shape[0] * n         # size, n: the same in every lane
-        return x * size               # what is made of x differs
+def f(x, n):                      # x: batch on axis 0
+    size = x.shape[0] * n         # size, n: the same in every lane
+    return x * size               # what is made of x differs
 """
 
 from __future__ import annotations

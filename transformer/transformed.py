@@ -225,6 +225,10 @@ def lifted(fn: Any) -> Callable[..., Any]:
     >>> lifted(len) is len
     True
     """
+    if isinstance(fn, type) and is_users(fn) and isinstance(fn.__init__, types.FunctionType):
+        from overt.transformer.lifting import constructed
+
+        return functools.partial(constructed, fn) if _source_or_none(fn.__init__) else fn
     if isinstance(fn, Transformed) or not has_source(fn):
         return fn
     if isinstance(fn, types.FunctionType):

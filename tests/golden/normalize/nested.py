@@ -21,11 +21,13 @@ def nested(a, n=2, *, shift=0.5):
     """Keeps its text."""
 
     # above
-    def inner(v, scale=2.0, *, a):
+    def inner(a, v, scale=2.0):
         return v * scale + a  # beside
 
-    f = lambda v, *, a, shift: inner(v, a=a) - shift
+    def f(a, shift, v):
+        return inner(a, v) - shift
+
     for i in range(n):
-        a, shift = f(a, a=a, shift=shift), a
+        a, shift = f(a, shift, a), a
     parts = [np.sin(v) for v in (a, shift) if v > 0]
-    return inner(a, a=a), sum(parts)
+    return inner(a, a), sum(parts)

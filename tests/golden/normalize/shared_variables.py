@@ -20,13 +20,13 @@ def shared_variables(x):
 def shared_variables(x):
     best, calls = 0.0, 0
 
-    def visit(v, *, best, calls, x):
+    def visit(x, best, calls, v):
         calls = calls + 1
         if v > best:
             best = v * x
         return best, calls
 
     while x < 2.0:
-        best, calls = visit(3.0 - x, best=best, calls=calls, x=x)
+        best, calls = visit(x, best, calls, 3.0 - x)
         x = x * 1.5
     return best * calls
