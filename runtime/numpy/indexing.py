@@ -112,11 +112,18 @@ def place(piece: Any, x: Any, index: Any) -> Any:
     return add_at(np.zeros(x.shape, float_like(x, piece)), index, piece)
 
 
+def is_wider(found: tuple[int, ...], shape: tuple[int, ...]) -> bool:
+    """Whether a shape is a broadcast of another one."""
+    if len(found) != len(shape):
+        return len(found) > len(shape)
+    return any(n != m and m == 1 for n, m in zip(found, shape, strict=True))
+
+
 def narrowed(piece: Any, x: Any, index: Any) -> Any:
     """A cotangent of what an index picks, a broadcast of that part undone."""
     if getattr(piece, "shape", ()):
         shape = shape_at(x.shape, index)
-        if shape is not None and len(piece.shape) > len(shape):
+        if shape is not None and is_wider(piece.shape, shape):
             return sum_to_shape(piece, shape)
     return piece
 
