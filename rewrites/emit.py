@@ -31,8 +31,14 @@ def placed(text: str, origin: core.Origin) -> Line:
 class Emitter:
     """Prints one function; `imports` collects the runtime names that its text uses."""
 
-    def __init__(self, function: Function, outer: dict[str, str], imports: set[str]) -> None:
-        self.function, self.imports = function, imports
+    def __init__(
+        self,
+        function: Function,
+        outer: dict[str, str],
+        imports: set[str],
+        others: frozenset[str] = frozenset(),
+    ) -> None:
+        self.function, self.imports, self.others = function, imports, others
         self.outer = outer
         captured = {outer[n] for n in core.free_of_function(function) if n in outer}
         reserved = reserved_names(function) | captured
@@ -53,6 +59,9 @@ class Emitter:
 
     def rename(self, name: str) -> str:
         if name.startswith("@"):
+            if name[1:] in self.others:  # the user has something else of this name
+                self.imports.add(f"{name[1:]} as {name[1:]}_")
+                return f"{name[1:]}_"
             self.imports.add(name[1:])
             return name[1:]
         if name == core.UNDEFINED:
@@ -402,7 +411,7 @@ class Emitter:
         if s.origin.above != s.function.origin.above:
             self.above(s.origin)
         name = self.rename(s.name)
-        inner = Emitter(core.replace(s.function, name=name), self.names, self.imports)
+        inner = Emitter(core.replace(s.function, name=name), self.names, self.imports, self.others)
         if s.function.is_lambda and not s.function.body:
             params = inner.params()
             text = f"lambda{' ' if params else ''}{params}: {inner.printer.text(s.function.result, 2)}"
@@ -424,12 +433,17 @@ def is_undefined(value: ast.expr) -> bool:
 Origins = list[core.Origin]
 
 
-def function_text(function: Function, imports: set[str], origins: Origins | None = None) -> str:
+def function_text(
+    function: Function,
+    imports: set[str],
+    origins: Origins | None = None,
+    others: frozenset[str] = frozenset(),
+) -> str:
     """The text of one top-level function.
 
     The runtime names it uses are added to `imports`, each line's origin to `origins`.
     """
-    lines = Emitter(function, {}, imports).emit()
+    lines = Emitter(function, {}, imports, others).emit()
     while lines and not lines[-1].strip():
         lines.pop()
     if origins is not None:
@@ -439,11 +453,17 @@ def function_text(function: Function, imports: set[str], origins: Origins | None
 
 def module_text(source: core.Source, header: str = "", origins: Origins | None = None) -> str:
     """The text of a module, header and imports first; `origins` collects each line's origin."""
+    others = frozenset(
+        n
+        for f in source.functions
+        for n in {f.name, *core.all_names(f)}
+        if not core.is_local(n) and not n.startswith("@") and n not in ("np", core.UNDEFINED)
+    )
     imports: set[str] = set()
     parts, tables = [], []
     for f in source.functions:
         table: Origins = []
-        parts.append(function_text(f, imports, table))
+        parts.append(function_text(f, imports, table, others))
         tables.append(table)
     block = import_block(source, imports)
     head = f'"""{header}"""\n\n' if header else ""

@@ -59,6 +59,12 @@ class Expressions(ast.NodeTransformer):
     def visit_Constant(self, node: ast.Constant) -> ast.expr:
         return node
 
+    def object(self, node: ast.expr) -> Any:
+        """What an expression names in the user's module, if it is none of the expression's own names."""
+        if self.hidden | self.lifter.cells and core.reads(node) & (self.hidden | self.lifter.cells):
+            return None
+        return self.callees.object(node)
+
     # --- truth values
 
     def plain(self, node: ast.expr | None) -> bool:
@@ -99,7 +105,7 @@ class Expressions(ast.NodeTransformer):
             return name in self.lifter.plain
         if name in self.lifter.cells:
             return False
-        value = self.callees.object(core.name(name))
+        value = self.object(core.name(name))
         return isinstance(value, str | bool | types.ModuleType)
 
     def plain_comparison(self, node: ast.Compare) -> bool:
@@ -202,7 +208,7 @@ class Expressions(ast.NodeTransformer):
         callee = self.callee(node)
         args = [self.visit(a) for a in node.args]
         keywords = [ast.keyword(k.arg, self.visit(k.value)) for k in node.keywords]
-        target = self.callees.object(node.func)
+        target = self.object(node.func)
         name = getattr(target, "__name__", "")
         if target is print:
             args = [self.shown(old, new) for old, new in zip(node.args, args, strict=True)]
@@ -224,12 +230,12 @@ class Expressions(ast.NodeTransformer):
             return core.name(f"@{staged}")
         if isinstance(f, ast.Name) and (f.id.startswith("@") or f.id == core.UNDEFINED):
             return f
-        if isinstance(f, ast.Attribute) and self.callees.object(f) is None:
+        if isinstance(f, ast.Attribute) and self.object(f) is None:
             if f.attr in METHODS or is_at(f):
                 return ast.Attribute(self.visit(f.value), f.attr, ast.Load())
             if f.attr.startswith("__"):
                 return ast.Attribute(self.visit(f.value), f.attr, ast.Load())
-            if isinstance(self.callees.object(f.value), types.ModuleType):
+            if isinstance(self.object(f.value), types.ModuleType):
                 return f
         return self.as_lifted(f)
 
@@ -250,7 +256,7 @@ class Expressions(ast.NodeTransformer):
                     return core.name(sibling)
         if isinstance(f, ast.Lambda):
             return self.visit(f)
-        value = self.callees.object(f)
+        value = self.object(f)
         if value is not None:
             if self.callees.is_known(value) or not callable(value):
                 return f
@@ -271,7 +277,7 @@ class Expressions(ast.NodeTransformer):
     def passed(self, old: ast.expr, new: ast.expr) -> ast.expr:
         """An argument of a function that is not lifted: a user's function goes in lifted form."""
         if isinstance(old, ast.Name | ast.Attribute):
-            value = self.callees.object(old)
+            value = self.object(old)
             if isinstance(value, types.FunctionType):
                 return self.as_lifted(old)
         return new

@@ -60,7 +60,8 @@ class Interference:
     def statement(self, s: core.Stmt, alive: set[str]) -> set[str]:
         if isinstance(s, Assign):
             targets = list(core.pattern_names(s.target))
-            source = s.value.id if isinstance(s.value, core.ast.Name) else None
+            copied = isinstance(s.target, str) and isinstance(s.value, core.ast.Name)
+            source = s.value.id if copied else None
             for t in reversed(targets):
                 self.define(t, alive | set(targets), source)
             return (alive - set(targets)) | self.reads(s.value)
