@@ -288,8 +288,8 @@ class Aliases:
                 other = core.base(sorted(inner)[0])
                 self.refuse(
                     s,
-                    f"{other!r} may be a part of {mine!r}, and is read later: in Python this store changes "
-                    "both",
+                    f"{other!r} may be a part of {mine!r}, and is read later: in Python this store "
+                    "changes both",
                     f"Put a copy into {mine!r}, or store into {other!r} itself.",
                 )
         holding = {h for h, parts in self.stored.items() if parts & versions}

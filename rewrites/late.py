@@ -6,7 +6,8 @@
     total = x
     return get()
 
-Core form gives a nested function the values of its definition, so such a variable has to be an argument.
+Core form gives a nested function the values of its definition, so such a variable has to be an
+argument.
 """
 
 from __future__ import annotations

@@ -9,8 +9,8 @@
 
         add(xs[0])                              total = add(total, xs[0])
 
-Only where every use is a direct call in a place that is surely evaluated.  Elsewhere the functions keep
-sharing the variable as Python does.
+Only where every use is a direct call in a place that is surely evaluated.  Elsewhere the functions
+keep sharing the variable as Python does.
 """
 
 from __future__ import annotations

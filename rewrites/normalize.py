@@ -13,8 +13,8 @@ from typing import Any
 
 from overt.rewrites import core, exits
 from overt.rewrites.core import NOWHERE, Names, Origin
-from overt.rewrites.patterns import match_to_branches
 from overt.rewrites.nonlocals import shared_by_argument
+from overt.rewrites.patterns import match_to_branches
 from overt.rewrites.refusal import Refusal
 from overt.rewrites.scopes import CHANGING, Scope, changed_names, root_name
 

@@ -15,7 +15,7 @@ NESTED = (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda, ast.ClassDef)
 
 
 class Scope(ast.NodeVisitor):
-    """Names that a function assigns, declares global or nonlocal, and lets its nested functions rebind."""
+    """Names a function assigns, declares global or nonlocal, and lets nested functions rebind."""
 
     def __init__(self, node: ast.FunctionDef | ast.Lambda) -> None:
         self.assigned: set[str] = set()

@@ -43,7 +43,7 @@ def check(f, *args):
     f = overt.jit(plain)
     ahead, behind = f(*moved(args, dots, step)), f(*moved(args, dots, -step))
     wanted = [(a - b) / (2 * step) for a, b in zip(leaves(ahead), leaves(behind), strict=True)]
-    for run in (overt.jvp, lambda f, *given: overt.jit(lambda *a: overt.jvp(f, *a))(*given)):
+    for run in (overt.jvp, lambda f, *given: overt.jit(lambda *xs: overt.jvp(f, *xs))(*given)):
         out, out_dot = run(plain, args, dots)
         for a, b in zip(leaves(out), leaves(f(*args)), strict=True):
             numpy.testing.assert_allclose(a, b, rtol=1e-9, atol=1e-12)
@@ -84,7 +84,7 @@ def broadcasts(x, w, b):
 def containers(params, xs):
     hidden = {"w": params["w"], "n": 3}
     total, seen = 0.0, []
-    for i, (x, w) in enumerate(zip(xs, hidden["w"])):
+    for i, (x, w) in enumerate(zip(xs, hidden["w"], strict=True)):
         seen.append(x * w * hidden["n"])
         total += seen[-1] * i
     last = seen.pop()
@@ -139,7 +139,7 @@ CASES = [
     (newton_sqrt, (2.5,)), (branches, (0.7, 0.4)), (branches, (0.3, 0.4)), (branches, (-0.3, 0.4)),
     (broadcasts, (VECTOR, 0.5, 0.2)), (containers, ({"w": VECTOR}, VECTOR * 2)), (nested, (0.6,)),
     (stores, (VECTOR,)), (recursive, (0.8,)), (starred, (0.5, 0.7, 1.1)),
-    (products, (VECTOR[:2, None] + numpy.ones((2, 2)) * [1.0, 0.2], numpy.ones((2, 2)) * [[0.3], [0.9]])),
+    (products, (VECTOR[:2, None] + [[1.0, 0.2]], numpy.array([[0.3, 0.3], [0.9, 0.9]]))),
 ]  # fmt: skip
 
 
@@ -162,7 +162,7 @@ def test_integers_have_no_tangent():
 def test_forward_over_reverse_and_back():
     def f(x):
         y = x
-        for i in range(3):
+        for _ in range(3):
             y = np.sin(y) * x if y > 0.2 else y * y
         return y
 

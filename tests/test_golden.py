@@ -59,7 +59,10 @@ class Case:
     def code(self) -> str:
         """The functions alone, without the lines that describe the test."""
         lines = self.source.splitlines(keepends=True)
-        return "".join("\n" if line.startswith(("# inputs:", "# in_axes:", "# argnums:", "# order:")) else line for line in lines)
+        return "".join(
+            "\n" if line.startswith(("# inputs:", "# in_axes:", "# argnums:", "# order:")) else line
+            for line in lines
+        )
 
     def module(self) -> types.ModuleType:
         return module_of(self.code(), f"<golden>/{self.name}.py")
