@@ -13,7 +13,7 @@ from __future__ import annotations
 
 import ast
 import types
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import replace
 from typing import Any
 
@@ -33,7 +33,7 @@ from overt.rewrites.core import (
     While,
     With,
 )
-from overt.rewrites.effects import effects_of, has_effects, sets_outside
+from overt.rewrites.effects import effects_of, has_effects, sets_outside, writes
 from overt.rewrites.lift_expressions import LITERALS, Expressions
 from overt.rewrites.liveness import prune
 
@@ -78,6 +78,25 @@ def functions_to_lift(source: Source) -> set[str]:
         if not more:
             return changed
         changed |= more
+
+
+def writes_elsewhere(f: Function) -> Callable[[core.Stmt], bool]:
+    """Tells statements that change an object which the function did not make itself."""
+    made = {
+        s.target for s in core.walk(f.body) if isinstance(s, Assign) and isinstance(s.value, ast.Call)
+    }
+
+    def check(s: core.Stmt) -> bool:
+        if not writes(s):
+            return False
+        if isinstance(s, Do) and isinstance(s.node, ast.Assign):
+            root: ast.expr = s.node.targets[0]
+            while isinstance(root, ast.Attribute | ast.Subscript):
+                root = root.value
+            return not (isinstance(root, ast.Name) and root.id in made)
+        return not (isinstance(s, Do) and isinstance(s.node, ast.Global | ast.Nonlocal | ast.Raise))
+
+    return check
 
 
 class Module:
@@ -139,6 +158,8 @@ class Module:
 
     def stores(self) -> bool:
         """Whether something is stored into here: as it stands, that changes the object itself."""
+        if any(writes_elsewhere(f)(s) for f in self.source.functions for s in f.body):
+            return True
         return any(
             isinstance(node.func, ast.Name) and node.func.id in STORES
             for f in self.source.functions
@@ -243,6 +264,9 @@ class FunctionLifter:
         )
         body = self.block(f.body)
         result = self.expr(f.result)
+        if f.name not in ("__init__", "__post_init__") and any(map(writes_elsewhere(f), f.body)):
+            guard = Do(ast.Expr(core.call(core.name("@once_a_call"))), NOWHERE)
+            body = (guard, *body)
         return direct(replace(f, params=params, body=body, result=result))
 
     def made(

@@ -13,6 +13,7 @@ from typing import Any
 import numpy
 
 from overt.runtime.array import Array
+from overt.runtime.errors import StagingError
 from overt.runtime.lanes import Lanes
 from overt.runtime.masks import active_lanes
 from overt.runtime.predicates import predicate
@@ -23,7 +24,8 @@ from overt.runtime.tree import tree_flatten, tree_leaves, tree_unflatten
 from overt.runtime.truth import and_, or_
 
 __all__ = [
-    "all_", "any_", "bool_", "check", "float_", "formatted", "int_", "max_", "min_", "print_",
+    "all_", "any_", "bool_", "check", "float_", "formatted", "int_", "max_", "min_",
+    "once_a_call", "print_",
     "sorted_",
 ]  # fmt: skip
 
@@ -245,3 +247,19 @@ def _each_lane(values: list[Any], mask: Any, effect: Callable[[Any], None]) -> N
         return ()
 
     host_callback(on_host, (), *operands, ordered=True)
+
+
+def once_a_call() -> None:
+    """Refuse to be staged once for many iterations: the function that says so changes an object.
+
+    A loop of known length is then run iteration by iteration while staging.
+
+    Errors: StagingError inside a loop or branch that is being compiled.
+    """
+    graph = GRAPH.get()
+    if graph is not None and graph.parent is not None:
+        raise StagingError(
+            "a function that changes an object or a global variable is called in a loop or branch of the "
+            "compiled program, where it would run once for all iterations; return the new value and carry "
+            "it through the loop instead"
+        )
