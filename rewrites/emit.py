@@ -517,6 +517,15 @@ def records_of(function: Function) -> set[str]:
         if isinstance(value, ast.Call) and isinstance(value.func, ast.Attribute):
             if value.func.attr == "pushed":
                 found |= core.reads(value)
+
+    def zeros(node: ast.AST) -> ast.AST:
+        for n in ast.walk(node):
+            if isinstance(n, ast.Call) and isinstance(n.func, ast.Name):
+                if n.func.id == "@zeros_like_tree":
+                    found.update(core.reads(n))
+        return node
+
+    core.map_exprs(function.body, zeros)  # type: ignore[arg-type]
     if function.name.endswith("_fwd") and isinstance(function.result, ast.Tuple):
         found |= core.reads(function.result.elts[-1])
     return found

@@ -51,6 +51,7 @@ def flatten(
     activity = Activity(active, resolver)
     activity.block(function.body)
     work = Flatten(activity, resolver, names)
+    work.lists = lists_of(function)
     body = work.block(function.body)
     work.out, work.origin = [], function.result_origin
     result = work.result(function.result)
@@ -62,6 +63,7 @@ class Flatten:
         self.activity, self.resolver, self.names = activity, resolver, names
         self.out: list[Stmt] = []
         self.origin = core.NOWHERE
+        self.lists: set[str] = set()
 
     def active(self, node: ast.AST | None) -> bool:
         return self.activity.expr(node)
@@ -221,6 +223,10 @@ class Flatten:
         return ast.UnaryOp(node.op, self.atom(node.operand))
 
     def flat_BinOp(self, node: ast.BinOp) -> ast.expr:
+        if isinstance(node.op, ast.Add) and (
+            is_list(node.left, self.lists) or is_list(node.right, self.lists)
+        ):
+            return self.flat(core.call(core.name("@joined"), node.left, node.right))
         left = self.atom(node.left)
         return ast.BinOp(left, node.op, self.atom(node.right))
 
@@ -390,6 +396,45 @@ class Flatten:
         if isinstance(items, ast.Call) and fn in (zip, enumerate, reversed):
             return ast.Call(items.func, [self.iterable_part(a) for a in items.args], items.keywords)
         return self.atom(items) if self.active(items) else items
+
+
+def lists_of(function: Function) -> set[str]:
+    """Names that surely name a list or tuple: for them `+` joins."""
+    found: set[str] = set()
+    while True:
+        before = len(found)
+        for s in core.walk(function.body):
+            if isinstance(s, Assign) and isinstance(s.target, str) and is_list(s.value, found):
+                found.add(s.target)
+            elif isinstance(s, If):
+                found |= {
+                    m.name for m in s.merges if is_list(m.then, found) or is_list(m.orelse, found)
+                }
+            elif isinstance(s, For | While):
+                for c in s.carries:
+                    if is_list(c.init, found) or is_list(c.next, found):
+                        found |= {c.name, c.out}
+        if len(found) == before:
+            return found
+
+
+def is_list(node: ast.expr, lists: set[str]) -> bool:
+    """Whether an expression surely gives a list or tuple."""
+    if isinstance(node, ast.List | ast.ListComp | ast.Tuple):
+        return True
+    if isinstance(node, ast.Name):
+        return node.id in lists
+    if isinstance(node, ast.BinOp) and isinstance(node.op, ast.Add):
+        return is_list(node.left, lists) or is_list(node.right, lists)
+    if isinstance(node, ast.BoolOp):
+        return any(is_list(v, lists) for v in node.values)
+    if isinstance(node, ast.IfExp):
+        return is_list(node.body, lists) or is_list(node.orelse, lists)
+    if isinstance(node, ast.Call) and isinstance(node.func, ast.Name):
+        if node.func.id in ("@appended", "@joined"):
+            return node.func.id == "@joined" or is_list(node.args[0], lists)
+        return node.func.id in ("list", "tuple", "sorted")
+    return False
 
 
 def is_cheap(node: ast.expr) -> bool:

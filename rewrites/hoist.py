@@ -56,7 +56,9 @@ class Hoist:
                 recordable=True,
             )
         self.check_rebinding(f, defines)
-        captured = {d.name: core.free_of_function(d.function) for d in defines}
+        captured = {
+            d.name: core.free_of_function(without_local_defaults(d.function)) for d in defines
+        }
         while True:
             wider = {
                 n: seen | {m for other in seen & set(captured) for m in captured[other]}
@@ -67,10 +69,10 @@ class Hoist:
             captured = wider
         names = {d.name: self.new_name(core.base(d.name)) for d in defines}
         values = {n: sorted(seen - set(captured)) for n, seen in captured.items()}
-        rewrite = Uses(names, values)
+        rewrite = Uses(names, values, {d.name: local_defaults(d.function) for d in defines})
         for d in defines:
             params = tuple(Param(v) for v in values[d.name])
-            inner = core.map_function(d.function, rewrite.visit)
+            inner = core.map_function(without_local_defaults(d.function), rewrite.visit)
             inner = replace(inner, name=names[d.name], params=params + inner.params, is_lambda=False)
             self.done.append(self.function(inner))
         body = core.map_exprs(without_defines(f.body), rewrite.visit)
@@ -117,6 +119,25 @@ def names_outside(f: Function) -> frozenset[str]:
     return f.cells | core.globals_of(f)
 
 
+def local_defaults(function: Function) -> dict[str, tuple[int, ast.expr]]:
+    """Parameters whose default is a value of the enclosing function: their place and that value."""
+    return {
+        core.base(p.name): (i, p.default)
+        for i, p in enumerate(function.params)
+        if p.default is not None and any(map(core.is_local, reads(p.default)))
+    }
+
+
+def without_local_defaults(function: Function) -> Function:
+    """The function with such defaults left to whoever calls it."""
+    names = local_defaults(function)
+    params = tuple(
+        replace(p, default=core.constant(None)) if core.base(p.name) in names else p
+        for p in function.params
+    )
+    return replace(function, params=params)
+
+
 def own_reads(s: core.Stmt) -> set[str]:
     found: set[str] = set()
 
@@ -154,8 +175,13 @@ def without_defines(block: core.Block) -> core.Block:
 class Uses(ast.NodeTransformer):
     """Uses of hoisted functions, with what they captured passed along."""
 
-    def __init__(self, names: dict[str, str], values: dict[str, list[str]]) -> None:
-        self.names, self.values = names, values
+    def __init__(
+        self,
+        names: dict[str, str],
+        values: dict[str, list[str]],
+        defaults: dict[str, dict[str, tuple[int, ast.expr]]],
+    ) -> None:
+        self.names, self.values, self.defaults = names, values, defaults
         self.uses_partial = False
 
     def visit(self, node: ast.AST) -> Any:
@@ -181,6 +207,10 @@ class Uses(ast.NodeTransformer):
         if isinstance(f, ast.Name) and f.id in self.names:
             args = self.captured(f.id) + [self.visit(a) for a in node.args]
             keywords = [ast.keyword(k.arg, self.visit(k.value)) for k in node.keywords]
+            given = {k.arg for k in keywords}
+            for name, (place, default) in self.defaults[f.id].items():
+                if name not in given and place >= len(node.args):
+                    keywords.append(ast.keyword(name, self.visit(default)))
             return ast.copy_location(ast.Call(core.name(self.names[f.id]), args, keywords), node)
         return self.generic_visit(node)
 
@@ -188,7 +218,9 @@ class Uses(ast.NodeTransformer):
         if node.id not in self.names:
             return node
         name = core.name(self.names[node.id])
-        if not self.values[node.id]:
+        defaults = self.defaults[node.id]
+        if not self.values[node.id] and not defaults:
             return name
         self.uses_partial = True
-        return ast.Call(core.name("partial"), [name, *self.captured(node.id)], [])
+        keywords = [ast.keyword(n, self.visit(d)) for n, (_, d) in defaults.items()]
+        return ast.Call(core.name("partial"), [name, *self.captured(node.id)], keywords)

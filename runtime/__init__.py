@@ -14,7 +14,7 @@ _NAMES = {
     "loop_zip while_loop",
     "cotangents": "chosen head_of joined kept_items merged packed part place_field rows spread_to "
     "tail_of taken_over with_items without_last",
-    "derivatives": "add materialize ones_like_tree sum_to zeros_like_tree",
+    "derivatives": "add fitted materialize ones_like_tree sum_to zeros_like_tree",
     "lanes": "Lanes",
     "masks": "active_lanes on_lanes",
     "numpy.indexing": "add_at erase getitem place put_back returned set_item taken withdrawn",

@@ -13,6 +13,7 @@ from overt.runtime.containers import appended, changed, popped
 from overt.runtime.derivatives import (
     add,
     children_of,
+    fitted,
     ones_like_tree,
     sum_to,
     zeros_like_tree,
@@ -100,6 +101,12 @@ def rows(saved: Any, x: Any) -> Any:
 
 def place_field(g: Any, x: Any, name: str) -> Any:
     """The cotangent of an object from that of one of its fields."""
+    computed = getattr(type(x), name, None)
+    if isinstance(computed, property) and computed.fget is not None:
+        from overt.runtime import vjp_of
+
+        _, x_bar = vjp_of(computed.fget, x)[1](g)
+        return x_bar
     parts = children_of(x)
     if parts is None or getattr(x, name, None) is None:
         raise TypeError(
@@ -136,7 +143,7 @@ def with_items(x: Any, bars: dict[Any, Any]) -> Any:
     if unknown:
         raise KeyError(unknown[0])
     return {
-        key: sum_to(bars[key], value) if key in bars else zeros_like_tree(value)
+        key: fitted(bars[key], value) if key in bars else zeros_like_tree(value)
         for key, value in x.items()
     }
 

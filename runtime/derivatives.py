@@ -44,6 +44,16 @@ def sum_to(g: Any, like: Any) -> Any:
     >>> float(sum_to(numpy.ones(3), 1.0))
     3.0
     """
+    if isinstance(like, (list, tuple, dict)) and g is not None:
+        raise TypeError(
+            f"an operator on a {type(like).__name__} cannot be differentiated as one on arrays; join lists "
+            "with `[*a, *b]`, or make arrays of them"
+        )
+    return fitted(g, like)
+
+
+def fitted(g: Any, like: Any) -> Any:
+    """A cotangent of `like`: of an array in its shape and dtype, of anything else as it is."""
     if g is None or not is_array(like):
         return g
     shape = getattr(like, "shape", ())
@@ -110,6 +120,12 @@ def add(a: Any, b: Any) -> Any:
         return a
     if is_array(a) and is_array(b):
         return a + b
+    if is_array(a) != is_array(b):  # one of them a value that all records of a loop share
+        from overt.runtime.repeated import rows_of
+
+        a, b = rows_of(a), rows_of(b)
+        if is_array(a) and is_array(b):
+            return a + b
     if type(a) is dict and type(b) is dict:  # keys that only one has are of items set later
         return {key: add(a.get(key), b.get(key)) for key in {**a, **b}}
     left, right = children_of(a), children_of(b)

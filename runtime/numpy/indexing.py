@@ -108,7 +108,7 @@ def place(piece: Any, x: Any, index: Any) -> Any:
     """
     if not (on_device(x) or is_host_array(x)):
         zero = zeros_like_tree(x)
-        return zero if piece is None else replaced(zero, index, sum_to(piece, x[index]))
+        return zero if piece is None else replaced(zero, index, fitted(piece, x[index]))
     return add_at(np.zeros(x.shape, float_like(x, piece)), index, piece)
 
 
@@ -280,7 +280,7 @@ def replaced(x: Any, index: Any, value: Any) -> Any:
     vjp=(
         lambda g, out, x, index, value: g,
         None,
-        lambda g, out, x, index, value: sum_to(getitem(g, index), value),
+        lambda g, out, x, index, value: fitted(getitem(g, index), value),
     ),
     jvp=lambda dots, out, x, index, value: add_at(dots[0], index, dots[2]),
 )
@@ -314,7 +314,9 @@ def erase(x: Any, index: Any) -> Any:
         return set_item(x, index, 0)
     if isinstance(x, dict) and index not in x:
         return x
-    return replaced(x, index, zeros_like_tree(x[index]))
+    if isinstance(index, slice):
+        return replaced(x, index, zeros_like_tree(x[index]))
+    return replaced(x, index, zeros_like_tree(x[index]) if is_array(x[index]) else None)
 
 
 @with_rule(
@@ -346,7 +348,7 @@ def taken(g: Any, index: Any, value: Any) -> Any:
             how |= {"mode": "drop", "combine": "set"}
             kept = np.where(last_writes(part, kept.shape, plan.indices, how), kept, 0)
         part = kept
-    return sum_to(fitted_back(part, value), value)
+    return fitted(fitted_back(part, value), value)
 
 
 def fitted_back(part: Any, value: Any) -> Any:
@@ -370,7 +372,7 @@ def withdrawn(g: Any, index: Any, value: Any) -> tuple[Any, Any]:
         plan = make_plan(index, g.shape)
         if isinstance(plan, Plan) and plan.whole and one_place(plan):
             part, rest = exchange(g, 0, *plan.indices, axes=plan.axes, wrap=plan.wrap)
-            return sum_to(fitted_back(part, value), value), rest
+            return fitted(fitted_back(part, value), value), rest
     return taken(g, index, value), erase(g, index)
 
 
@@ -394,6 +396,7 @@ def put_back(g: Any, like: Any, index: Any, value: Any) -> Any:
 
 from overt.runtime import numpy as np  # noqa: E402
 from overt.runtime.array import Array  # noqa: E402
-from overt.runtime.derivatives import add, sum_to, sum_to_shape, zeros_like_tree  # noqa: E402
+from overt.runtime.parts import is_array  # noqa: E402
+from overt.runtime.derivatives import add, fitted, sum_to, sum_to_shape, zeros_like_tree  # noqa: E402
 from overt.runtime.numpy.exchange import exchange  # noqa: E402
 from overt.runtime.numpy.selected import Selected  # noqa: E402
