@@ -18,6 +18,7 @@ from overt.runtime.dual import Dual
 from overt.runtime.lanes import Lanes, spread
 from overt.runtime.parts import NUMBERS, is_array, parts_of
 from overt.runtime.record import Recorded
+from overt.runtime.repeated import Repeated, rows_of
 from overt.runtime.retype import retype
 from overt.runtime.treedef import keystr
 from overt.runtime.undefined import Undefined, UndefinedValue, name_of
@@ -116,7 +117,7 @@ class Value(Spec):
         return next(arrays)
 
     def decompose(self, x: Any) -> list[Any]:
-        return [zeros(self.aval) if type(x) is UndefinedValue else cast(x, self.aval)]
+        return [zeros(self.aval) if type(x) is UndefinedValue else cast(rows_of(x), self.aval)]
 
     def spread(self, lanes: int, axis: int = 0) -> Spec:
         shape = self.aval.shape
@@ -141,6 +142,7 @@ class Laned(Spec):
         return Lanes(self.inner.compose(arrays), self.level)
 
     def decompose(self, x: Any) -> list[Any]:
+        x = rows_of(x)
         if type(x) is Lanes and x.level == self.level:
             return self.inner.decompose(x.value)
         return self.inner.decompose(x if type(x) is UndefinedValue else spread(x, self.lanes))
@@ -168,6 +170,7 @@ class Dualed(Spec):
         return Dual(primal, self.tangent.compose(arrays), self.level)
 
     def decompose(self, x: Any) -> list[Any]:
+        x = rows_of(x)
         if type(x) is Dual and x.level == self.level:
             return self.primal.decompose(x.primal) + self.tangent.decompose(x.tangent)
         return self.primal.decompose(x) + self.tangent.decompose(Undefined)
@@ -254,10 +257,17 @@ def join(a: Spec, b: Spec, path: tuple[Any, ...] = ()) -> Spec:
             for x, y, key in zip(a.children, b.children, a.keys, strict=True)
         ]
         return Node(a.kind, a.keys, children, a.rebuild)
-    one, other = _as_value(a), _as_value(b)
+    one, other = _as_value(_of_rows(a)), _as_value(_of_rows(b))
     if one is None or other is None:
         raise Unlike(path, str(a), str(b))
     return _join_values(one, other, path)
+
+
+def _of_rows(spec: Spec) -> Spec:
+    """Of what all records of a loop share: the buffer in whose place it is."""
+    if isinstance(spec, Node) and spec.kind[0] is Repeated:
+        return spec.children[0].spread(spec.rebuild([None]).room)
+    return spec
 
 
 def _as_value(spec: Spec) -> Spec | None:

@@ -14,6 +14,7 @@ from typing import Any
 from overt.runtime.carried import Known, Node, Spec, Unset, cast, join, spec_of, zeros
 from overt.runtime.lanes import Lanes
 from overt.runtime.parts import parts_of
+from overt.runtime.repeated import rows_of
 from overt.runtime.saved import Buffers, Saved
 from overt.runtime.undefined import UndefinedValue
 
@@ -123,8 +124,9 @@ def _choose_saved(mask: Any, a: Saved, b: Saved, path: tuple[Any, ...]) -> Saved
     if isinstance(a.store, Buffers) and isinstance(b.store, Buffers):
         if a.store.template != b.store.template or a.bound != b.bound:
             raise NotImplementedError("loops with different records on two sides of a branch")
-        arrays = [np.where(mask, x, y) for x, y in zip(a.store.arrays, b.store.arrays, strict=True)]
-        store: Any = Buffers(arrays, a.store.template, np.maximum(a.steps, b.steps))
+        pairs = zip(a.store.columns, b.store.columns, strict=True)
+        columns = [x if x is y else np.where(mask, rows_of(x), rows_of(y)) for x, y in pairs]
+        store: Any = Buffers(columns, a.store.template, np.maximum(a.steps, b.steps))
         return Saved(store, 0, a.flip, first, count)
     one, other = a.store[: a.length], b.store[: b.length]
     store = [choose(mask, x, y, path) for x, y in zip(one, other, strict=False)]

@@ -135,10 +135,15 @@ class _Rolled:
         outputs = run_in(
             region, lambda: [a for s, x in zip(slots, out, strict=True) for a in s.decompose(x)]
         )
+        kept = {
+            id(x): init
+            for x, init, new in zip(region.inputs, arrays, outputs, strict=True)
+            if new is x
+        }
         rooms = []
         for k, slot in saved:
             room, checked = self._room(k)
-            buffers = RecordBuffers(slot.record, room)
+            buffers = RecordBuffers(slot.record, room, region, kept)
             written = run_in(region, buffers.write, region)
             arrays += buffers.empty
             outputs += written

@@ -12,6 +12,7 @@ from typing import Any
 from overt.backend.pytrees import GetAttrKey
 from overt.runtime.errors import StagingError
 from overt.runtime.records import read_record
+from overt.runtime.repeated import Repeated, rows_of
 from overt.runtime.tree_registry import register_pytree_with_keys
 
 __all__ = ["Saved", "SavedView"]
@@ -20,24 +21,39 @@ __all__ = ["Saved", "SavedView"]
 class Buffers:
     """Records of a staged loop: every array of a record stacked along axis 0 of a buffer.
 
-    `template` is the record's `carried.Spec`, `steps` how many entries are filled.
+    `columns` are the buffers, with a `Repeated` where all records share a value; `template` is the
+    record's `carried.Spec`, `steps` how many entries are filled.
     """
 
-    __slots__ = ("arrays", "template", "steps")
+    __slots__ = ("columns", "template", "steps")
 
-    def __init__(self, arrays: list[Any], template: Any, steps: Any):
-        self.arrays = arrays
+    def __init__(self, columns: list[Any], template: Any, steps: Any):
+        self.columns = columns
         self.template = template
         self.steps = steps
 
     @property
+    def arrays(self) -> list[Any]:
+        """The buffers, also of what all records share."""
+        return [rows_of(x) for x in self.columns]
+
+    @property
     def capacity(self) -> int:
-        return next((x.shape[0] for x in self.arrays if x is not None), 0)
+        return next((_room(x) for x in self.columns if x is not None), 0)
 
     def record(self, i: Any) -> Any:
         """The record of iteration `i`."""
-        leaves = [None if x is None else read_record(x, i, axis=0) for x in self.arrays]
-        return self.template.compose_leaves(leaves)
+        return self.template.compose_leaves([_entry(x, i) for x in self.columns])
+
+
+def _room(column: Any) -> int:
+    return column.room if type(column) is Repeated else column.shape[0]
+
+
+def _entry(column: Any, i: Any) -> Any:
+    if type(column) is Repeated:
+        return column.value
+    return None if column is None else read_record(column, i, axis=0)
 
 
 class Saved:
@@ -197,7 +213,7 @@ def _flatten(saved: Saved) -> tuple[list[tuple[Any, Any]], Any]:
         lanes = []
     if isinstance(saved.store, Buffers):
         store = saved.store
-        parts = [(GetAttrKey("steps"), store.steps), (GetAttrKey("arrays"), store.arrays)]
+        parts = [(GetAttrKey("steps"), store.steps), (GetAttrKey("columns"), store.columns)]
         return [*parts, *lanes], (store.template, saved.flip)
     return [(GetAttrKey("records"), saved.store[: saved.length]), *lanes], (None, saved.flip)
 

@@ -8,6 +8,7 @@ from typing import Any
 from overt.runtime.carried import Spec, join, spec_of
 from overt.runtime.errors import StagingError
 from overt.runtime.records import write_record
+from overt.runtime.repeated import Repeated, comes_from_outside
 from overt.runtime.saved import Buffers, Saved
 from overt.runtime.staging import Graph
 from overt.runtime.undefined import Undefined
@@ -81,9 +82,21 @@ def slot_of(x: Any, masked: bool) -> Slot:
 class RecordBuffers:
     """The buffers of one `Saved`: a place for each array of a record, an iteration."""
 
-    def __init__(self, record: Any, room: int):
+    def __init__(self, record: Any, room: int, region: Graph, kept: dict[int, Any]):
+        """`kept` has, by identity, what the body passes on unchanged, and what that was before."""
+        self.room = room
         self.template = spec_of(record, leaves=True)
-        self.leaves = self.template.decompose(record)
+        self.columns: list[Any] = []  # what all records share, or the position of a buffer
+        self.leaves: list[Any] = []
+        places: dict[int, int] = {}
+        for x in self.template.decompose(record):
+            x = kept.get(id(x), x)
+            if comes_from_outside(x, region):
+                self.columns.append(Repeated(x, room))
+            else:
+                self.columns.append(places.setdefault(id(x), len(self.leaves)))
+                if places[id(x)] == len(self.leaves):
+                    self.leaves.append(x)
         self.specs = [spec_of(x, numbers=True).spread(room) for x in self.leaves]
         self.empty = [a for spec in self.specs for a in spec.decompose(Undefined)]
 
@@ -97,5 +110,6 @@ class RecordBuffers:
         return outputs
 
     def compose(self, results: Iterator[Any]) -> list[Any]:
-        """After the loop: the filled buffers."""
-        return [spec.compose(results) for spec in self.specs]
+        """After the loop: the filled buffers, and what all records share."""
+        buffers = [spec.compose(results) for spec in self.specs]
+        return [buffers[x] if type(x) is int else x for x in self.columns]

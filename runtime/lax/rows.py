@@ -76,7 +76,7 @@ def earlier_records(saved: Saved) -> Saved:
     if saved is None:
         return None  # type: ignore[return-value]
     if isinstance(saved.store, Buffers):
-        store = Buffers(saved.store.arrays, saved.store.template, saved.store.steps - 1)
+        store = Buffers(saved.store.columns, saved.store.template, saved.store.steps - 1)
         return Saved(store, saved.length, saved.flip, saved.first, saved.count)
     records = saved.records()[:-1]
     return Saved(records, len(records), False, saved.first, saved.count)
