@@ -2,3 +2,4 @@
 
 from overt.runtime.lax import *
 from overt.runtime.lax import __all__ as __all__
+from overt.runtime.lax import linalg as linalg

@@ -11,13 +11,8 @@ from collections.abc import Iterator
 
 import pytest
 
-import overt.lax
-import overt.nn
-import overt.numpy
-import overt.numpy.linalg
-import overt.random
 import overt.runtime
-import overt.scipy.special  # noqa: F401
+import tests.modules  # noqa: F401
 from overt.runtime.primitive import REGISTRY, Composite, Rule
 
 
@@ -29,7 +24,7 @@ def declared() -> dict[str, tuple[Rule, object]]:
             rule = getattr(x, "rule", None)
             if isinstance(rule, Rule):
                 found[f"{x.__module__}.{x.__name__}"] = rule, x
-    return found
+    return dict(sorted(found.items()))
 
 
 RULES = declared()
