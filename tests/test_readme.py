@@ -101,7 +101,7 @@ class Page:
 def test_page(name, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     for block, printed in Page(name, tmp_path).outputs():
-        assert printed == block.text
+        assert printed == block.text, "if this is meant: python -m tests.test_readme"
 
 
 @pytest.mark.parametrize("name", [*PAGES, *DECISIONS])
@@ -149,7 +149,7 @@ def section(text: str, name: str) -> tuple[int, int]:
 @pytest.mark.parametrize(("name", "written"), [("refusals", refusals), ("kinds", kinds)])
 def test_refusals(name, written):
     text = LANGUAGE.read_text()
-    assert text[slice(*section(text, name))] == written()
+    assert text[slice(*section(text, name))] == written(), "run python -m tests.test_readme"
 
 
 def test_names_of_generated_code_exist():
