@@ -212,7 +212,7 @@ add.rule = Rule(  # type: ignore[attr-defined]
     "add", ("a", "b"), linear=True, vjp=(lambda g, out, a, b: g, lambda g, out, a, b: g)
 )
 sum_to.rule = Rule(  # type: ignore[attr-defined]
-    "sum_to", ("x", "like"),
+    "sum_to", ("g", "like"),
     vjp=(lambda g, out, x, like: spread_to(g, x), None),
     jvp=lambda dots, out, x, like: sum_to(dots[0], like),
 )  # fmt: skip
