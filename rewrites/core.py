@@ -40,6 +40,7 @@ class Assign:
     target: Pattern
     value: ast.expr
     origin: Origin = NOWHERE
+    in_place: bool = False  # written `x += v`, which changes a NumPy array itself
 
 
 @dataclass(frozen=True, slots=True)
@@ -289,7 +290,7 @@ def _substitute(node: Any, table: Mapping[str, ast.expr]) -> Any:
         table = {k: v for k, v in table.items() if k not in hidden}
     fields = {key: _substitute(value, table) for key, value in ast.iter_fields(node)}
     new = type(node)(**fields)
-    for attribute in ("text", "lineno", "col_offset", "end_col_offset", "end_lineno"):
+    for attribute in ("text", "changing", "lineno", "col_offset", "end_col_offset", "end_lineno"):
         value = getattr(node, attribute, None)
         if value is not None:
             setattr(new, attribute, value)

@@ -18,6 +18,7 @@ from overt.rewrites.activity import (
     pattern_of,
     plain_tuple,
 )
+from overt.rewrites.changing import Changing
 from overt.rewrites.core import (
     Assign,
     Block,
@@ -48,6 +49,7 @@ def flatten(
     function: Function, active: set[str], resolver: Resolver, names: Names
 ) -> tuple[Function, Activity]:
     """The function with its active expressions flattened, and its active names."""
+    Changing(function, resolver).mark(function)
     activity = Activity(active, resolver)
     activity.block(function.body)
     work = Flatten(activity, resolver, names)
@@ -438,7 +440,9 @@ def is_list(node: ast.expr, lists: set[str]) -> bool:
 
 
 def is_cheap(node: ast.expr) -> bool:
-    """Whether evaluating an expression again costs next to nothing and reads well."""
+    """Whether evaluating an expression again gives the same, costs next to nothing and reads well."""
+    if getattr(node, "changing", False):
+        return False
     if isinstance(node, ast.Name | ast.Constant):
         return True
     if isinstance(node, ast.Attribute):

@@ -338,6 +338,9 @@ class FunctionLifter:
         return [replace(s, function=self.function(s.function))]
 
     def lift_With(self, s: With) -> list[core.Stmt]:
+        for i in s.items:
+            if core.reads(i.context_expr) & {"@caught"}:
+                self.plain |= core.reads(i.optional_vars)
         items = tuple(ast.withitem(self.expr(i.context_expr), i.optional_vars) for i in s.items)
         return [replace(s, items=items, body=self.block(s.body))]
 

@@ -133,6 +133,8 @@ class Expressions(ast.NodeTransformer):
                 return True
             simple = self.callees.is_builtin(f, max, min, abs, int, float, bool, round, tuple, list)
             return simple and all(self.plain(a) for a in node.args)
+        if isinstance(f, ast.Attribute) and f.attr == "was" and self.plain(f.value):
+            return True  # of what `caught` caught
         return isinstance(f, ast.Attribute) and f.attr in PLAIN_METHODS
 
     def visit_BoolOp(self, node: ast.BoolOp) -> ast.expr:

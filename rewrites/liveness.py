@@ -53,6 +53,7 @@ class Pruner:
             if isinstance(s, Define):
                 self.captured[s.name] = core.free_of_function(s.function)
         self.shared = shared_names(function)
+        self.catching = False  # whether an exception would be handled
 
     def reads(self, *nodes: ast.AST | None) -> set[str]:
         """Local names that these need, those that nested functions capture included."""
@@ -90,7 +91,9 @@ class Pruner:
         if isinstance(s, For | While):
             return self.loop(s, alive)
         if isinstance(s, With):
+            outer, self.catching = self.catching, self.catching or catches(s)
             body, alive = self.block(s.body, alive)
+            self.catching = outer
             for item in s.items:
                 alive = alive - core.reads(item.optional_vars)
             alive = alive | self.reads(*[item.context_expr for item in s.items])
@@ -144,6 +147,8 @@ class Pruner:
 
     def is_pure(self, *nodes: ast.AST) -> bool:
         """Whether evaluating these surely has no effect."""
+        if self.catching:
+            return all(isinstance(node, ast.Name | ast.Constant) for node in nodes)
         return not any(
             isinstance(n, ast.Call) and not self.is_pure_call(n)
             for node in nodes
@@ -182,6 +187,11 @@ class Pruner:
         while isinstance(root, ast.Subscript | ast.Attribute):
             root = root.value
         return not isinstance(root, ast.Name) or core.base(root.id) in self.shared
+
+
+def catches(s: With) -> bool:
+    """Whether exceptions inside a block are handled, so that raising one is an effect."""
+    return any("@caught" in core.reads(item.context_expr) for item in s.items)
 
 
 def shared_names(function: Function) -> set[str]:

@@ -12,11 +12,12 @@ from dataclasses import dataclass
 from typing import Any
 
 from overt.rewrites import core, exits
+from overt.rewrites.attempts import attempts_to_blocks
 from overt.rewrites.core import NOWHERE, Names, Origin
 from overt.rewrites.nonlocals import shared_by_argument
 from overt.rewrites.patterns import match_to_branches
 from overt.rewrites.refusal import Refusal
-from overt.rewrites.scopes import CHANGING, Scope, changed_names, root_name
+from overt.rewrites.scopes import CHANGING, Scope, changed_names, parameters, root_name
 
 NOT_SUPPORTED = {
     ast.Yield: "a generator",
@@ -111,7 +112,9 @@ class Builder:
             body, doc = without_doc(node.body)
             taken = {n.id for n in ast.walk(node) if isinstance(n, ast.Name)} | self.local
             last, known = body[-1] if body else None, set(taken)
-            body, value = exits.single_exit([match_to_branches(s) for s in body], taken)
+            held = parameters(node) | self.enclosing | self.cells
+            body = attempts_to_blocks([match_to_branches(s) for s in body], held, taken)
+            body, value = exits.single_exit(body, taken)
             self.local |= taken - known
             if isinstance(last, ast.Return):
                 value.lineno = last.lineno
@@ -257,7 +260,7 @@ class Builder:
         if isinstance(target, ast.Name):
             old = self.expr(ast.Name(target.id, ast.Load()))
             value = ast.BinOp(old, s.op, self.expr(s.value))
-            self.assign(self.bind(target.id), value)
+            self.emit(core.Assign(self.bind(target.id), value, self.origin, in_place=True))
             return
         place = self.settled(target)
         self.store(place, ast.BinOp(self.expr(reading(place)), s.op, self.expr(s.value)))
@@ -268,7 +271,7 @@ class Builder:
             isinstance(n, ast.Call | ast.Compare) for n in ast.walk(target.slice)
         ):
             index = self.names.fresh("index")
-            self.assign(index, self.expr(target.slice))
+            self.assign(index, index_of(self.expr(target.slice)))
             self.env[index] = index
             self.local.add(index)
             return ast.Subscript(target.value, ast.Name(index, ast.Load()), ast.Store())

@@ -210,8 +210,19 @@ class Sweep:
         if isinstance(s, For | While):
             return [self.loop(s)]
         if isinstance(s, With):
-            return [replace(s, body=self.block(s.body))]
+            return [replace(s, body=self.within(s))]
         return [s]
+
+    def within(self, s: With) -> Block:
+        """The reverse of a block; where it caught an exception there is none."""
+        mark = len(self.out)
+        body = self.block(s.body)
+        for item in s.items:
+            if isinstance(item.optional_vars, ast.Name) and "@caught" in core.reads(item.context_expr):
+                refuse = ast.Attribute(item.optional_vars, "has_no_derivative", ast.Load())
+                if len(self.out) > mark:
+                    self.out.insert(mark, core.Do(ast.Expr(ast.Call(refuse, [], []))))
+        return body
 
     # --- assignments
 

@@ -9,7 +9,8 @@ import importlib
 from typing import Any
 
 _NAMES = {
-    "containers": "appended at changed is_mapping is_sequence no_views not_kept popped",
+    "caught": "caught",
+    "containers": "appended at changed is_mapping is_sequence no_views not_kept popped unshared",
     "control": "Saved Undefined cond for_loop guard loop_enumerate loop_range loop_reversed "
     "loop_zip while_loop",
     "cotangents": "chosen head_of joined kept_items merged packed part place_field rows spread_to "

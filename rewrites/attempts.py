@@ -1,0 +1,242 @@
+"""`try` becomes a block that catches, and branches on what it caught.
+
+    try:                                  with caught(ValueError) as error:
+        y = parse(text)                       y = parse(text)
+    except ValueError:            ->      if error:
+        y = 0.0                               y = 0.0
+    finally:                              log.append(y)
+        log.append(y)
+
+Only where each variable's value after an exception is certain; other `try` statements stay as they are.
+"""
+
+from __future__ import annotations
+
+import ast
+
+from overt.rewrites.exits import EXITS, always_exits, contains
+from overt.rewrites.scopes import CHANGING, changed_names, root_name
+
+Stmts = list[ast.stmt]
+
+
+def attempts_to_blocks(body: Stmts, shared: set[str], taken: set[str]) -> Stmts:
+    """The statements with every `try` replaced that can be; `shared` are names that others may hold."""
+    if not any(isinstance(n, ast.Try) for s in body for n in ast.walk(s)):
+        return body
+    return Attempts(body, shared, taken).block(body)
+
+
+class Attempts:
+    def __init__(self, body: Stmts, shared: set[str], taken: set[str]) -> None:
+        self.shared, self.taken = shared, taken
+        self.function = body
+
+    def new(self, stem: str) -> str:
+        name, number = stem, 2
+        while name in self.taken:
+            name, number = f"{stem}_{number}", number + 1
+        self.taken.add(name)
+        return name
+
+    def block(self, body: Stmts) -> Stmts:
+        return [new for s in body for new in self.statement(s)]
+
+    def statement(self, s: ast.stmt) -> Stmts:
+        if isinstance(s, ast.FunctionDef | ast.ClassDef):
+            return [s]
+        if isinstance(s, ast.Try):
+            return self.attempt(s)
+        fields = {}
+        for key in ("body", "orelse"):
+            if isinstance(getattr(s, key, None), list):
+                fields[key] = self.block(getattr(s, key))
+        if not fields:
+            return [s]
+        new = type(s)(**{**dict(ast.iter_fields(s)), **fields})
+        return [ast.copy_location(new, s)]
+
+    def attempt(self, s: ast.Try) -> Stmts:
+        body, orelse = self.with_return_last(s)
+        if not self.is_certain(s, body, orelse):
+            blocks = {key: self.block(getattr(s, key)) for key in ("body", "orelse", "finalbody")}
+            handlers = [
+                ast.copy_location(ast.ExceptHandler(h.type, h.name, self.block(h.body)), h)
+                for h in s.handlers
+            ]
+            return [ast.copy_location(ast.Try(**{**blocks, "handlers": handlers}), s)]
+        done = self.catching(s, body, orelse) if s.handlers else self.block(body)
+        if not s.finalbody:
+            return done
+        last: Stmts = self.block(s.finalbody)
+        if not s.handlers and orelse:
+            last, orelse = [*last, *orelse], []
+        if all(self.is_local(f) for f in s.finalbody):
+            return [*done, *last]
+        failure = self.new("failure")
+        again = ast.Attribute(ast.Name(failure, ast.Load()), "raise_again", ast.Load())
+        return [
+            self.caught(done, [ast.Name("BaseException", ast.Load())], failure, s),
+            *last[: len(s.finalbody)],
+            self.at(ast.Expr(ast.Call(again, [], [])), s),
+            *last[len(s.finalbody) :],
+        ]
+
+    def with_return_last(self, s: ast.Try) -> tuple[Stmts, Stmts]:
+        """The body without the `return` that ends it, and what comes after it went well."""
+        last = s.body[-1]
+        if not isinstance(last, ast.Return) or s.orelse:
+            return s.body, s.orelse
+        if last.value is None or isinstance(last.value, ast.Constant):
+            return [*s.body[:-1], self.at(ast.Pass(), last)], [last]
+        held = self.new("value")
+        stored = self.at(ast.Assign([ast.Name(held, ast.Store())], last.value), last)
+        return [*s.body[:-1], stored], [self.at(ast.Return(ast.Name(held, ast.Load())), last)]
+
+    def at(self, s: ast.stmt, place: ast.AST) -> ast.stmt:
+        return ast.copy_location(s, place)
+
+    # --- what an exception leaves behind
+
+    def is_certain(self, s: ast.Try, body: Stmts, orelse: Stmts) -> bool:
+        """Whether every variable that is read later has a known value on each path."""
+        blocks = [*body, *orelse, *(b for h in s.handlers for b in h.body)]
+        if any(contains(b, *EXITS) for b in [*body, *s.finalbody]):
+            return False
+        exits = any(contains(b, *EXITS) for b in blocks)
+        if s.finalbody and s.handlers and exits:
+            return False
+        unsure = self.unsure(body)
+        for h in s.handlers:
+            left = unsure if always_exits(h.body) else unsure - set_surely(h.body)
+            if loads(h.body) & unsure or left & self.loaded_beside(body):
+                return False
+        changed = {n for b in blocks for n in changed_names(b)}
+        return not loads(s.finalbody) & changed and not changed_in(s.finalbody) & changed
+
+    def unsure(self, body: Stmts) -> set[str]:
+        """Names that an exception may find changed or not."""
+        names = {n for b in body for n in changed_names(b)}
+        last = body[-1]
+        if isinstance(last, ast.Assign | ast.AugAssign | ast.AnnAssign | ast.Expr):
+            names -= changed_names(last) - {n for b in body[:-1] for n in changed_names(b)}
+        return names
+
+    def loaded_beside(self, body: Stmts) -> set[str]:
+        """Names that are read anywhere but in the body itself."""
+        inside = {id(n) for b in body for n in ast.walk(b)}
+        return {
+            n.id
+            for b in self.function
+            for n in ast.walk(b)
+            if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Load) and id(n) not in inside
+        }
+
+    def is_local(self, s: ast.stmt) -> bool:
+        """Whether a statement surely matters to nobody once an exception leaves the function."""
+        if isinstance(s, ast.Pass):
+            return True
+        if isinstance(s, ast.Assign):
+            plain = all(isinstance(t, ast.Name) and t.id not in self.shared for t in s.targets)
+            return plain and not any(isinstance(n, ast.Call) for n in ast.walk(s.value))
+        call = s.value if isinstance(s, ast.Expr) else None
+        if isinstance(call, ast.Call) and isinstance(call.func, ast.Attribute):
+            names = root_name(call.func.value)
+            inner = [n for a in call.args for n in ast.walk(a)]
+            return (
+                call.func.attr in CHANGING
+                and bool(names)
+                and not names & self.shared
+                and not any(isinstance(n, ast.Call) for n in inner)
+            )
+        return False
+
+    # --- the blocks
+
+    def caught(self, body: Stmts, types: list[ast.expr], name: str, s: ast.stmt) -> ast.stmt:
+        call = ast.Call(ast.Name("@caught", ast.Load()), types, [])
+        item = ast.withitem(call, ast.Name(name, ast.Store()))
+        return self.at(ast.With([item], body), s)
+
+    def catching(self, s: ast.Try, body: Stmts, orelse: Stmts) -> Stmts:
+        error = self.new("error")
+        chain = self.block(orelse)
+        before, again = self.kept(s, body)
+        types = [h.type or ast.Name("BaseException", ast.Load()) for h in s.handlers]
+        for position, h in reversed(list(enumerate(s.handlers))):
+            test: ast.expr = ast.Name(error, ast.Load())
+            if len(s.handlers) > 1:
+                matches = ast.Attribute(test, "was", ast.Load())
+                test = ast.Call(matches, [ast.Constant(position)], [])
+            exception = ast.Attribute(ast.Name(error, ast.Load()), "value", ast.Load())
+            inner = [Reraising(exception).visit(b) for b in self.block(h.body)]
+            if h.name:
+                inner.insert(0, self.at(ast.Assign([ast.Name(h.name, ast.Store())], exception), h))
+            chain = [self.at(ast.If(test, [*again, *inner], chain), h)]
+        return [*before, self.caught(self.block(body), types, error, s), *chain]
+
+    def kept(self, s: ast.Try, body: Stmts) -> tuple[Stmts, Stmts]:
+        """Statements that keep what the body sets last, and that restore it after an exception."""
+        wanted = {n for h in s.handlers for n in loads(h.body)} | self.loaded_beside(body)
+        last = changed_names(body[-1]) - self.unsure(body)
+        names = sorted(n for n in last & wanted if n in self.shared or self.is_set_beside(n, s, body))
+        before, again = [], []
+        for n in names:
+            held = self.new(f"{n}_before")
+            for target, value, block in ((held, n, before), (n, held, again)):
+                read = ast.Name(value, ast.Load())
+                block.append(self.at(ast.Assign([ast.Name(target, ast.Store())], read), s))
+        return before, again
+
+    def is_set_beside(self, name: str, s: ast.Try, body: Stmts) -> bool:
+        """Whether a name may have a value before the statement."""
+        inside = {id(n) for b in [*s.body, *body] for n in ast.walk(b)}
+        for b in self.function:
+            for n in ast.walk(b):
+                if isinstance(n, ast.For | ast.While) and any(m is s for m in ast.walk(n)):
+                    return True
+                if id(n) not in inside and isinstance(n, ast.stmt) and n.lineno < s.lineno:
+                    if not hasattr(n, "body") and name in changed_names(n):
+                        return True
+        return False
+
+
+class Reraising(ast.NodeTransformer):
+    """A bare `raise` of a handler names what it raises."""
+
+    def __init__(self, exception: ast.expr) -> None:
+        self.exception = exception
+
+    def visit_Raise(self, node: ast.Raise) -> ast.Raise:
+        if node.exc is not None:
+            return node
+        return ast.copy_location(ast.Raise(self.exception, None), node)
+
+    def visit_Try(self, node: ast.Try) -> ast.Try:
+        return node
+
+    visit_FunctionDef = visit_Try  # type: ignore[assignment]
+
+
+def loads(body: Stmts) -> set[str]:
+    return {
+        n.id
+        for b in body
+        for n in ast.walk(b)
+        if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Load)
+    }
+
+
+def changed_in(body: Stmts) -> set[str]:
+    return {n for b in body for n in changed_names(b)}
+
+
+def set_surely(body: Stmts) -> set[str]:
+    """Names that a block sets whatever happens in it."""
+    return {
+        n.id
+        for b in body
+        if isinstance(b, ast.Assign | ast.AnnAssign)
+        for n in ast.walk(b)
+        if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Store)
+    }

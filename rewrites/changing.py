@@ -1,0 +1,98 @@
+"""Changing: reads that may give another value later in the same function.
+
+    y = x * car.speed
+    car.speed = 0.0         # the reverse sweep needs the speed that `y` was made with
+"""
+
+from __future__ import annotations
+
+import ast
+import types
+
+from overt.rewrites import core
+from overt.rewrites.core import Assign, Do, Function
+from overt.rewrites.liveness import PURE_METHODS
+from overt.rewrites.rules import STATIC_ATTRIBUTES, Resolver
+
+
+class Changing:
+    """What one function may change behind the names that hold it."""
+
+    def __init__(self, function: Function, resolver: Resolver) -> None:
+        self.resolver = resolver
+        self.attributes: set[str] = set()  # attributes stored to
+        self.roots: set[str] = set()  # names whose object a call or store may change
+        self.names: set[str] = set()  # names of outer variables that are set
+        self.calls = False
+        for s in core.walk(function.body):
+            self.statement(s)
+
+    def statement(self, s: core.Stmt) -> None:
+        if isinstance(s, Assign):
+            self.names |= {n for n in core.pattern_names(s.target) if not core.is_local(n)}
+            self.call(s.value)
+        elif isinstance(s, Do):
+            if isinstance(s.node, ast.Assign):
+                for target in s.node.targets:
+                    if isinstance(target, ast.Attribute):
+                        self.attributes.add(target.attr)
+                    self.roots |= roots_of(target)
+            elif isinstance(s.node, ast.Expr):
+                self.call(s.node.value)
+
+    def call(self, node: ast.expr) -> None:
+        """A call of the user's may change the objects that it is given."""
+        for n in ast.walk(node):
+            if not isinstance(n, ast.Call) or self.is_harmless(n.func):
+                continue
+            self.calls = True
+            given = [*n.args, *(k.value for k in n.keywords)]
+            if isinstance(n.func, ast.Attribute):
+                given.append(n.func.value)
+            for a in given:
+                self.roots |= roots_of(a)
+
+    def is_harmless(self, f: ast.expr) -> bool:
+        if isinstance(f, ast.Name) and f.id.startswith("@"):
+            return True
+        if isinstance(f, ast.Attribute) and f.attr in PURE_METHODS:
+            return True
+        found = self.resolver.object(f)
+        module = (getattr(found, "__module__", None) or "").partition(".")[0]
+        return isinstance(found, type) or module in ("overt", "numpy", "math", "builtins")
+
+    def mark(self, function: Function) -> None:
+        """Mark the reads that may give something else later."""
+
+        def visit(node: ast.AST) -> ast.AST:
+            for n in ast.walk(node):
+                if isinstance(n, ast.Name | ast.Attribute | ast.Subscript) and self.may_change(n):
+                    n.changing = True  # type: ignore[union-attr]
+            return node
+
+        if self.attributes or self.roots or self.names:
+            core.map_function(function, visit)
+
+    def may_change(self, node: ast.expr) -> bool:
+        """Whether evaluating a name, attribute or item again may give something else."""
+        if isinstance(node, ast.Name):
+            return node.id in self.names
+        if isinstance(node, ast.Attribute):
+            if node.attr in STATIC_ATTRIBUTES or self.resolver.object(node) is not None:
+                return False
+            if node.attr in self.attributes or roots_of(node) & self.roots:
+                return True
+        outer = {r for r in roots_of(node) if not core.is_local(r)} - self.names
+        return bool(outer & self.roots) or bool(outer) and self.calls and not self.is_module(node)
+
+    def is_module(self, node: ast.expr) -> bool:
+        """Whether an expression is a module, or a member of one."""
+        while isinstance(node, ast.Attribute | ast.Subscript):
+            node = node.value
+        return isinstance(self.resolver.object(node), types.ModuleType)
+
+
+def roots_of(node: ast.expr) -> set[str]:
+    while isinstance(node, ast.Attribute | ast.Subscript | ast.Starred):
+        node = node.value
+    return {node.id} if isinstance(node, ast.Name) else set()
