@@ -13,7 +13,7 @@ from typing import Any
 import numpy
 
 from overt.runtime.array import Array
-from overt.runtime.errors import StagingError
+from overt.runtime.errors import BatchedPredicateError, StagingError
 from overt.runtime.lanes import Lanes
 from overt.runtime.masks import active_lanes
 from overt.runtime.predicates import predicate
@@ -262,4 +262,9 @@ def once_a_call() -> None:
             "a function that changes an object or a global variable is called in a loop or branch of the "
             "compiled program, where it would run once for all iterations; return the new value and carry "
             "it through the loop instead"
+        )
+    if active_lanes() is not None:
+        raise BatchedPredicateError(
+            "a function that changes an object or a global variable is called in a loop or branch that only "
+            "some lanes of a vmap take; return the new value instead"
         )
