@@ -32,21 +32,23 @@ STORES = frozenset(("@set_item", "@appended", "@changed", "@popped"))
 
 
 def check_aliases(
-    function: Function, makes_array: Callable[[ast.expr], bool] = lambda callee: False
+    function: Function,
+    makes_array: Callable[[ast.expr], bool] = lambda callee: False,
+    load: Callable[[str], Function | None] | None = None,
 ) -> Function:
     """The function, with what can only be known at run time marked for a check; or a refusal.
 
     `makes_array` tells of a callee whether it is NumPy's `zeros` or the like: a store into an array
-    copies what is stored, a store into a list keeps it.
+    copies what is stored, a store into a list keeps it. `load` gives a user's function by its name.
     """
     keeper = StoresKept(function, {})
     needed = replace(function, body=keeper.block(function.body, keeper.reads(function.result))[0])
     given = {core.base(p.name) for p in function.params} | {core.base(n) for n in function.cells}
-    work = Aliases(needed, arrays_in(function.body, makes_array) - given)
+    work = Aliases(needed, arrays_in(function.body, makes_array) - given, load)
     work.block(needed.body, work.live(needed.result))
 
     def inside(nested: Function) -> Function:
-        return check_aliases(nested, makes_array)
+        return check_aliases(nested, makes_array, load)
 
     return replace(function, body=with_checks(function.body, work.checks, inside))
 
@@ -56,6 +58,11 @@ class StoresKept(Pruner):
 
     def is_pure_call(self, node: ast.Call) -> bool:
         return not is_store(node) and super().is_pure_call(node)
+
+    def assign(self, s: Assign, alive: set[str]) -> tuple[list[Stmt], set[str]]:
+        if not s.in_place:
+            return super().assign(s, alive)
+        return [s], (alive - set(core.pattern_names(s.target))) | self.reads(s.value)
 
 
 def with_checks(
@@ -80,11 +87,21 @@ def with_checks(
 class Aliases:
     """Which names may share one object, and which of them are still needed at each store."""
 
-    def __init__(self, function: Function, arrays: frozenset[str] = frozenset()) -> None:
+    def __init__(
+        self,
+        function: Function,
+        arrays: frozenset[str] = frozenset(),
+        load: Callable[[str], Function | None] | None = None,
+    ) -> None:
         self.arrays = arrays
         self.leader: dict[str, str] = {}
         self.elements: dict[str, set[str]] = {}  # root -> names read from it with plain indices
         self.stored: dict[str, set[str]] = {}  # a holder -> names stored into it
+        self.twice: set[str] = set()  # holders of one object in two places
+        self.load = load
+        self.nested = {
+            d.name: d.function for d in core.walk(function.body) if isinstance(d, core.Define)
+        }
         self.root: dict[str, str] = {}
         self.checks: dict[str, core.Do] = {}  # by the name that a store sets
         self.collect(function.body)
@@ -170,6 +187,11 @@ class Aliases:
                     self.share(name, inner if plain else given)  # type: ignore[arg-type]
         elif isinstance(value, ast.Tuple | ast.List | ast.Dict):
             self.stored.setdefault(name, set()).update(held_by(value))
+            if holds_twice(value):
+                self.twice.add(name)
+        elif isinstance(value, ast.BinOp) and isinstance(value.op, ast.Mult):
+            if any(holds_mutable(side) for side in (value.left, value.right)):
+                self.twice.add(name)  # `[[0.0]] * 3` is one list three times
         elif isinstance(value, ast.IfExp):
             self.share(name, value.body)
             self.share(name, value.orelse)
@@ -207,6 +229,9 @@ class Aliases:
             targets = set(core.pattern_names(s.target))
             if is_store(s.value):
                 self.check(s, alive - targets, loops)
+            elif s.in_place:
+                self.check_operator(s, alive - targets)
+            self.check_calls(s, s.value, alive - targets)
             return s, (alive - targets) | self.live(s.value)
         if isinstance(s, If):
             rest = alive - {m.name for m in s.merges}
@@ -235,6 +260,7 @@ class Aliases:
         if isinstance(s, core.Define):
             return s, (alive - {s.name}) | core.free_of_function(s.function)
         if isinstance(s, core.Do):
+            self.check_calls(s, s.node, alive)
             return s, alive | self.live(s.node)
         return s, alive
 
@@ -283,6 +309,12 @@ class Aliases:
         if kept and isinstance(call.func, ast.Name) and call.func.id == "@set_item":
             self.mark(s, "@no_views", [holder.id, *sorted(kept)])
         if is_nested(call):
+            if versions & self.twice:
+                self.refuse(
+                    s,
+                    f"{mine!r} holds one object in several places: in Python this store changes them all",
+                    "Make a new object for each place, for instance in a comprehension.",
+                )
             inner = {n for v in versions for n in self.stored.get(v, ())} & alive
             if inner:
                 other = core.base(sorted(inner)[0])
@@ -299,6 +331,44 @@ class Aliases:
         if holding:
             self.mark(s, "@not_kept", sorted(holding))
 
+    def check_operator(self, s: Assign, alive: set[str]) -> None:
+        """`x += v` changes an array itself; mark it where another name for it is needed later."""
+        assert isinstance(s.value, ast.BinOp)
+        old = s.value.left
+        if not isinstance(old, ast.Name) or not is_local(old.id):
+            return
+        mine = core.base(old.id)
+        versions = self.originals(old.id)
+        needed = set().union(*map(self.originals, alive), set())
+        others = {n for n in alive & versions if core.base(n) != mine}
+        rows = {h for v in versions for h in self.holders(v) if h in needed and core.base(h) != mine}
+        if others or rows:
+            self.mark(s, "@unshared", [old.id])
+
+    def check_calls(self, s: Assign | core.Do, node: ast.AST, alive: set[str]) -> None:
+        """Refuse a call of a function that changes an argument which is needed later."""
+        for call in ast.walk(node):
+            if not isinstance(call, ast.Call) or not isinstance(call.func, ast.Name):
+                continue
+            changing = self.changed_params(call.func.id)
+            for place, a in enumerate(call.args):
+                if place in changing and isinstance(a, ast.Name) and is_local(a.id):
+                    mine = {n for n in alive if core.base(n) == core.base(a.id)}
+                    if mine & self.originals(a.id) or (a.id in alive):
+                        self.refuse(
+                            s,
+                            f"the function {core.base(call.func.id)!r} changes its argument "
+                            f"{core.base(a.id)!r}, which is read later",
+                            "Return the changed value from the function and use that.",
+                        )
+
+    def changed_params(self, name: str) -> set[int]:
+        """Which positional parameters a function stores into."""
+        function = self.nested.get(name)
+        if function is None and not is_local(name) and self.load is not None:
+            function = self.load(name)
+        return params_changed(function) if function is not None else set()
+
     def mark(self, s: Assign, helper: str, names: list[str]) -> None:
         """Have a check run before a store."""
         checked = ast.Expr(ast.Call(core.name(helper), [core.name(n) for n in names], []))
@@ -308,7 +378,7 @@ class Aliases:
         """Names whose object `n` was read from with a plain index, or that hold it."""
         return {h for h, parts in self.elements.items() if n in parts}
 
-    def refuse(self, s: Assign, reason: str, way_out: str) -> None:
+    def refuse(self, s: Assign | core.Do, reason: str, way_out: str) -> None:
         node = ast.Pass()
         node.lineno = s.origin.line
         refusal = Refusal(reason, way_out, node)
@@ -357,12 +427,47 @@ def values_given(block: Block) -> Iterator[tuple[str, ast.expr | None]]:
             yield from values_given(s.body)
 
 
+def params_changed(function: Function) -> set[int]:
+    """Positions of the parameters that a function stores into, under their own names."""
+    places = {p.name: i for i, p in enumerate(function.params)}
+    found: set[int] = set()
+    roots: dict[str, str] = {}
+    for s in core.walk(function.body):
+        if isinstance(s, Assign):
+            value, targets = s.value, list(core.pattern_names(s.target))
+            if is_store(value):
+                first = value.args[0]  # type: ignore[attr-defined]
+                if isinstance(first, ast.Name):
+                    roots[targets[-1]] = roots.get(first.id, first.id)
+                    if roots[targets[-1]] in places:
+                        found.add(places[roots[targets[-1]]])
+        elif isinstance(s, For | While):
+            for c in s.carries:
+                if isinstance(c.init, ast.Name):
+                    roots[c.name] = roots.get(c.init.id, c.init.id)
+    return found
+
+
 def is_store(value: ast.expr) -> bool:
     return (
         isinstance(value, ast.Call)
         and isinstance(value.func, ast.Name)
         and value.func.id in STORES
         and bool(value.args)
+    )
+
+
+def holds_twice(node: ast.expr) -> bool:
+    """Whether a display names one object more than once."""
+    parts = node.values if isinstance(node, ast.Dict) else node.elts  # type: ignore[attr-defined]
+    names = [p.id for p in parts if isinstance(p, ast.Name) and is_local(p.id)]
+    return len(names) != len(set(names))
+
+
+def holds_mutable(node: ast.expr) -> bool:
+    """Whether an expression is a list of lists, dictionaries or sets."""
+    return isinstance(node, ast.List | ast.Tuple) and any(
+        isinstance(e, ast.List | ast.Dict | ast.Set | ast.ListComp) for e in node.elts
     )
 
 

@@ -6,6 +6,7 @@ that an earlier version of the container keeps what it held.
 
 from __future__ import annotations
 
+import collections
 import copy
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -20,6 +21,9 @@ __all__ = [
     "not_kept",
     "popped",
 ]
+
+
+COPIED = (list, dict, set, bytearray, collections.deque)
 
 
 def appended(xs: Any, item: Any) -> Any:
@@ -50,7 +54,8 @@ def popped(xs: Any, method: str, *args: Any) -> tuple[Any, Any]:
     >>> popped({"a": 1}, "pop", "a")
     (1, {})
     """
-    xs = copy.copy(xs)
+    if isinstance(xs, COPIED):  # an object of the user's changes itself, as its method says
+        xs = copy.copy(xs)
     result = getattr(xs, method)(*args)
     return result, xs
 
@@ -96,6 +101,20 @@ def no_views(x: Any, *items: Any) -> None:
                 "in NumPy the row is a view that has changed by then. Copy it where it is read: "
                 "`x[i].copy()`"
             )
+
+
+def unshared(*values: Any) -> None:
+    """Check before `x += v` that x is no array or list which another variable names too.
+
+    Errors: NotImplementedError for an array or list: in NumPy `+=` changes it for both.
+
+    >>> unshared(1.0)
+    """
+    if any(getattr(x, "ndim", 0) > 0 or isinstance(x, (list, dict, set)) for x in values):
+        raise NotImplementedError(
+            "an array or list is changed by an operator such as `+=` while another variable names it too "
+            "and is used later: in NumPy both would change. Write `x = x + v`, or copy it first"
+        )
 
 
 def not_kept(*holders: Any) -> None:

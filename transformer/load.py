@@ -228,10 +228,38 @@ def core_of(loaded: Loaded) -> core.Function:
         return getattr(our_function(resolver.object(callee)), "__name__", "") in MAKERS
 
     try:
-        return check_aliases(normalize.normalize(loaded.node, text), makes_array)
+        function = normalize.normalize(loaded.node, text)
+        return check_aliases(function, makes_array, functools.partial(called_by, resolver))
     except Refusal as refusal:
         line = refusal.line or loaded.node.lineno
         raise refusal.located(loaded.file.name, line, loaded.file.lines[line - 1]) from None
+
+
+def called_by(resolver: Resolver, name: str) -> core.Function | None:
+    """A function of the user's that another one calls by its name, in core form; None for others."""
+    fn = resolver.object(core.name(name))
+    if not isinstance(fn, types.FunctionType) or "site-packages" in fn.__code__.co_filename:
+        return None
+    if (fn.__module__ or "").partition(".")[0] in ("overt", "numpy"):
+        return None
+    return normalized(fn.__code__, fn)
+
+
+_normalized: dict[types.CodeType, core.Function | None] = {}
+
+
+def normalized(code: types.CodeType, fn: types.FunctionType) -> core.Function | None:
+    """A function's core form before any check, once for each code; None where it has no source."""
+    if code not in _normalized:
+        _normalized[code] = None  # while it is being read: it may call itself
+        try:
+            loaded = load(fn)
+            _normalized[code] = normalize.normalize(
+                loaded.node, normalize.Text(loaded.file.origin)
+            )
+        except Refusal:
+            pass
+    return _normalized[code]
 
 
 @functools.cache
