@@ -74,6 +74,9 @@ class Plainer(ast.NodeTransformer):
             return node
         if isinstance(node, ast.Call) and isinstance(node.func, ast.Name):
             return self.helper(node)
+        if is_size(node):
+            assert isinstance(node, ast.Call)
+            return ast.Call(node.func, [of_same_size(node.args[0])], [])
         return node
 
     def combine(self, node: ast.BinOp) -> ast.expr:
@@ -159,9 +162,8 @@ class Plainer(ast.NodeTransformer):
         if name == "@power_slope" and len(args) == 2:
             return self.power_slope(node, args[0], number(args[1]))
         if name == "@count" and len(args) == 1 and not node.keywords:
-            return ast.Call(
-                ast.Attribute(core.name("@np"), "size", ast.Load()), [args[0]], []
-            )
+            size = ast.Attribute(core.name("@np"), "size", ast.Load())
+            return ast.Call(size, [of_same_size(args[0])], [])
         return node
 
     def power_slope(self, node: ast.Call, x: ast.expr, n: float | int | None) -> ast.expr:
@@ -175,6 +177,29 @@ class Plainer(ast.NodeTransformer):
             power = ast.BinOp(x, ast.Pow(), literal(n - 1))
             return ast.BinOp(literal(n), ast.Mult(), power)
         return node
+
+
+def is_size(node: ast.AST) -> bool:
+    f = node.func if isinstance(node, ast.Call) and len(node.args) == 1 else None
+    return (
+        isinstance(f, ast.Attribute)
+        and f.attr == "size"
+        and isinstance(f.value, ast.Name)
+        and f.value.id == "@np"
+    )
+
+
+def of_same_size(node: ast.expr) -> ast.expr:
+    """What an expression's size is that of: `x` for `-x` and `x**2`."""
+    while True:
+        if isinstance(node, ast.UnaryOp):
+            node = node.operand
+        elif isinstance(node, ast.BinOp) and number(node.right) is not None:
+            node = node.left
+        elif isinstance(node, ast.BinOp) and number(node.left) is not None:
+            node = node.right
+        else:
+            return node
 
 
 def gathered(node: ast.Call) -> ast.expr:

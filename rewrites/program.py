@@ -115,6 +115,23 @@ class Program:
             self.generated[made.name] = simplify(made, self)
         return self.made[key]
 
+    def pair(self, f: Function, active: frozenset[str]) -> tuple[str, str] | None:
+        """Names of a function's forward and backward function; None where it has no such pair."""
+        from overt.rewrites.reverse import build_pair
+
+        if any(p.kind not in ("positional", "normal") for p in f.params):
+            return None
+        key = ("pair", f.name, active)
+        if key not in self.made:
+            fwd_name, bwd_name = self.fresh_global(f"{f.name}_fwd"), self.fresh_global(f"{f.name}_bwd")
+            self.made[key] = f"{fwd_name} {bwd_name}"  # known at once: the function may call itself
+            self.generated[fwd_name] = self.generated[bwd_name] = f
+            fwd, bwd = build_pair(self, f, active, only_active=True)
+            self.generated[fwd_name] = simplify(replace(fwd, name=fwd_name), self)
+            self.generated[bwd_name] = simplify(replace(bwd, name=bwd_name), self)
+        fwd_name, _, bwd_name = self.made[key].partition(" ")
+        return fwd_name, bwd_name
+
     # --- the result
 
     def finished(self, function: Function) -> Source:

@@ -121,16 +121,25 @@ def pullback_pair(source: Source, active: Sequence[str] | None = None) -> tuple[
     return program.finished(fwd), program.finished(bwd)
 
 
-def build_pair(program: Program, main: Function, active: frozenset[str]) -> tuple[Function, Function]:
-    """The forward and the backward function of one function."""
+def build_pair(
+    program: Program, main: Function, active: frozenset[str], only_active: bool = False
+) -> tuple[Function, Function]:
+    """The forward and the backward function of one function.
+
+    The backward one gives a cotangent for every parameter, or with `only_active` for the active ones.
+    """
     sweep = begun(program, main, set(active))
     out_bar = sweep.names.fresh(bar_name(main))
     sweep.shapes.known[out_bar] = sweep.shapes.of(sweep.function.result) or frozenset([out_bar])
     sweep.give(sweep.function.result, core.name(out_bar))
     forward, _ = sweep.run()
-    bars = [sweep.final(p.name, None) if p.name in active else core.constant(None) for p in main.params]
+    bars = [
+        sweep.final(p.name, None) if p.name in active else core.constant(None)
+        for p in main.params
+        if p.name in active or not only_active
+    ]
     body = tuple(sweep.out)
-    returned = core.tuple_of(bars)
+    returned = bars[0] if only_active and len(bars) == 1 else core.tuple_of(bars)
     draft = replace(main, params=(), body=body, result=returned, doc="", is_lambda=False)
     draft = simplify(draft, program)
     defined = core.assigned(forward) | {p.name for p in main.params}
@@ -141,8 +150,10 @@ def build_pair(program: Program, main: Function, active: frozenset[str]) -> tupl
     saved = sweep.names.fresh("saved")
     held: ast.expr = core.tuple_of([core.name(n) for n in kept])
     unpack: tuple[Stmt, ...] = ()
-    if kept:
-        unpack = (core.Assign(tuple(kept) if len(kept) > 1 else (kept[0],), core.name(saved)),)
+    if len(kept) == 1:
+        saved, held = kept[0], core.name(kept[0])
+    elif kept:
+        unpack = (core.Assign(tuple(kept), core.name(saved)),)
     fwd = replace(
         sweep.function,
         name=program.fresh_global(f"{main.name}_fwd"),

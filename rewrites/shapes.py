@@ -159,6 +159,8 @@ class Shapes:
             return self.of(node.args[0])
         rule = rule_of(fn)
         name = rule.name if rule is not None else getattr(fn, "__name__", "")
+        if name in ("size", "ndim", "count"):
+            return SCALAR
         if name in LIKE and node.args:
             return self.of(node.args[0])
         if rule is None:

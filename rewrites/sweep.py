@@ -428,6 +428,12 @@ class Sweep:
             if bound is not None:
                 self.straight(inner, bound, target, bar)
                 return [s]
+        elif inner is not None:
+            bound = bind(inner, args, keywords)
+            if bound is not None:
+                paired = self.paired(s, inner, bound, target, bar)
+                if paired is not None:
+                    return [paired]
         return self.unknown(s, target, value, bar)
 
     def store(self, args: list[ast.expr], target: str, bar: Bar) -> None:
@@ -480,6 +486,25 @@ class Sweep:
         active = [i for i, a in enumerate(bound) if self.activity.expr(a)]
         name = self.program.bwd(inner, frozenset(inner.params[i].name for i in active))
         called = ast.Call(core.name(name), [*bound, self.full(target, bar)], [])
+        self.returned(bound, active, called)
+
+    def paired(
+        self, s: Assign, inner: Function, bound: list[ast.expr], target: str, bar: Bar
+    ) -> Assign | None:
+        """A call of a function with loops: `y, f_saved = f_fwd(x)`, undone by `f_bwd(f_saved, y_bar)`."""
+        active = [i for i, a in enumerate(bound) if self.activity.expr(a)]
+        pair = self.program.pair(inner, frozenset(inner.params[i].name for i in active))
+        if pair is None:
+            return None
+        fwd, bwd = pair
+        saved = self.names.fresh(f"{inner.name}_saved")
+        self.activity.names.add(saved)
+        called = ast.Call(core.name(bwd), [core.name(saved), self.full(target, bar)], [])
+        self.returned(bound, active, called)
+        return Assign((target, saved), ast.Call(core.name(fwd), bound, []), s.origin)
+
+    def returned(self, bound: list[ast.expr], active: list[int], called: ast.Call) -> None:
+        """Give the cotangents that a backward function returns to the arguments that are active."""
         if len(active) == 1:
             self.give(bound[active[0]], called, array=isinstance(bound[active[0]], ast.Name))
             return

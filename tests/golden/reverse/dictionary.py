@@ -10,7 +10,7 @@ def energy(params, x):
 # output
 
 
-from overt.runtime import add, matmul_bar_y, place
+from overt.runtime import matmul_bar_y, with_items
 
 
 def energy_grad(params, x):
@@ -19,4 +19,4 @@ def energy_grad(params, x):
     y = np.tanh(x @ w + params["b"])
     # reverse
     total_bar = 2 * y * (1 - y**2)
-    return add(place(total_bar, params, "b"), place(matmul_bar_y(total_bar, x, w), params, "w"))
+    return with_items(params, {"w": matmul_bar_y(total_bar, x, w), "b": total_bar})
