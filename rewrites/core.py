@@ -156,6 +156,7 @@ class Function:
     cells: frozenset[str] = frozenset()  # names shared with nested functions that rebind them
     users: tuple[int, ...] | None = ()  # parts of a result tuple that are the user's own; None: all
     decorators: tuple[ast.expr, ...] = ()  # printed above it
+    made: frozenset[str] = frozenset()  # names that are not the user's, such as that of the result
 
 
 # --- building -------------------------------------------------------------------------------------

@@ -121,6 +121,8 @@ class Module:
 
     def named(self, name: str, suffix: str) -> str:
         """A name for what a function becomes."""
+        if name.endswith(f"_{suffix}"):
+            return name  # what was lifted before is lifted again under its own name
         stem = f"{name.strip('_')}_{suffix}"
         new, number = stem, 2
         while new in self.taken:
@@ -208,6 +210,7 @@ class FunctionLifter:
         self.names.reserve(function)
         self.plain: set[str] = set()
         self.cells: set[str] = set(function.cells)
+        self.not_the_users: set[str] = set(function.made)
         self.lifted_here: set[str] = set()
         self.functions: set[str] = set()  # local names that are called, so hold functions
         self.effectful = effects_of(function)
@@ -230,6 +233,7 @@ class FunctionLifter:
             elif isinstance(s, Define):
                 self.functions.add(s.name)
                 self.cells |= s.function.cells
+                self.not_the_users |= s.function.made
                 self.survey(s.function)
             for t in targets:
                 self.place.setdefault(core.base(t), len(self.place))
@@ -360,6 +364,14 @@ class FunctionLifter:
         self.module.changed = True
         return core.call(core.name(f"@{name}"), *args, **keywords)
 
+    def defined(self, value: ast.expr, joined: core.Merge | core.Carry) -> ast.expr:
+        """A value; that of a variable of the user's that is not set names it."""
+        if isinstance(value, ast.Name) and value.id == core.UNDEFINED:
+            name = core.base(joined.name)
+            if name not in self.not_the_users:
+                return core.call(core.name(core.UNDEFINED), core.constant(name))
+        return value
+
     # --- branches
 
     def lift_If(self, s: If) -> list[core.Stmt]:
@@ -379,8 +391,8 @@ class FunctionLifter:
         merges = sorted(s.merges, key=lambda m: (self.place.get(core.base(m.name), 9999), m.name))
         blocks = [self.block(s.then), self.block(s.orelse)]
         results = [
-            [self.expr(defined(m.then, m)) for m in merges],
-            [self.expr(defined(m.orelse, m)) for m in merges],
+            [self.expr(self.defined(m.then, m)) for m in merges],
+            [self.expr(self.defined(m.orelse, m)) for m in merges],
         ]
         if isinstance(test, ast.Call) and core.reads(test.func) == {"@not_"}:
             test = test.args[0]
@@ -527,8 +539,8 @@ class Loop:
         self.body = lifter.block(s.body)
         self.params = [c.name for c in carries]
         self.outs = [c.out for c in carries]
-        inits = [lifter.expr(defined(c.init, c)) for c in carries]
-        self.results = [lifter.expr(defined(c.next, c)) for c in carries]
+        inits = [lifter.expr(lifter.defined(c.init, c)) for c in carries]
+        self.results = [lifter.expr(lifter.defined(c.next, c)) for c in carries]
         self.until: dict[str, ast.expr] = {}
         if s.until is not None:
             self.stop(lifter, s, carries, inits)
@@ -557,13 +569,6 @@ class Loop:
 
 def same_name(a: ast.expr, b: ast.expr) -> bool:
     return isinstance(a, ast.Name) and isinstance(b, ast.Name) and a.id == b.id
-
-
-def defined(value: ast.expr, joined: core.Merge | core.Carry) -> ast.expr:
-    """A value; that of a name that is not set names it."""
-    if isinstance(value, ast.Name) and value.id == core.UNDEFINED:
-        return core.call(core.name(core.UNDEFINED), core.constant(core.base(joined.name)))
-    return value
 
 
 def contains_lifted(node: ast.expr) -> bool:

@@ -65,6 +65,7 @@ class Builder:
         self.origin = NOWHERE
         self.enclosing: set[str] = set()  # local names of the functions around this one
         self.local: set[str] = set()
+        self.made: set[str] = set()  # names that removing exits needed
 
     # --- functions
 
@@ -116,6 +117,7 @@ class Builder:
             body = attempts_to_blocks([match_to_branches(s) for s in body], held, taken)
             body, value = exits.single_exit(body, taken)
             self.local |= taken - known
+            self.made |= taken - known
             if isinstance(last, ast.Return):
                 value.lineno = last.lineno
         self.block(body)
@@ -132,6 +134,7 @@ class Builder:
             self.text.origin(node.lineno),
             self.origin,
             frozenset(self.cells),
+            made=frozenset(self.made),
         )
 
     def nested(self, node: ast.FunctionDef | ast.Lambda) -> core.Function:

@@ -22,6 +22,7 @@ from overt.runtime.repeated import Repeated, rows_of
 from overt.runtime.retype import retype
 from overt.runtime.treedef import keystr
 from overt.runtime.undefined import Undefined, UndefinedValue, name_of
+from overt.runtime.unsure import Unsure
 
 __all__ = ["Known", "Spec", "Unlike", "join", "spec_of"]
 
@@ -127,6 +128,34 @@ class Value(Spec):
         return str(self.aval.strong())
 
 
+class Maybe(Spec):
+    """A variable that is set on some paths only: its value, and whether it is set."""
+
+    _compared = ("inner", "flag")
+
+    def __init__(self, inner: Spec, flag: Spec, name: str):
+        self.inner, self.flag, self.name = inner, flag, name
+
+    def avals(self) -> list[Aval]:
+        return self.inner.avals() + self.flag.avals()
+
+    def compose(self, arrays: Iterator[Any]) -> Any:
+        value = self.inner.compose(arrays)
+        return Unsure(value, self.flag.compose(arrays), self.name)
+
+    def decompose(self, x: Any) -> list[Any]:
+        flag: Any = type(x) is not UndefinedValue
+        if type(x) is Unsure:
+            x, flag = x.value, x.flag
+        return self.inner.decompose(x) + self.flag.decompose(flag)
+
+    def spread(self, lanes: int, axis: int = 0) -> Spec:
+        return Maybe(self.inner.spread(lanes, axis), self.flag.spread(lanes, axis), self.name)
+
+    def __str__(self) -> str:
+        return str(self.inner)
+
+
 class Laned(Spec):
     """Lanes of one `vmap`."""
 
@@ -226,6 +255,8 @@ def spec_of(x: Any, numbers: bool = False, leaves: bool = False) -> Spec:
         return Value(aval_of(x)) if numbers else Known(x)
     if type(x) is UndefinedValue:
         return Unset(name_of(x))
+    if type(x) is Unsure:
+        return Maybe(spec_of(x.value, True, leaves), spec_of(x.flag, True, leaves), x.name)
     if not leaves and type(x) is Lanes:
         return Laned(spec_of(x.value, True), x.lanes, x.level)
     if not leaves and type(x) is Dual:
@@ -245,10 +276,14 @@ def spec_of(x: Any, numbers: bool = False, leaves: bool = False) -> Spec:
 
 def join(a: Spec, b: Spec, path: tuple[Any, ...] = ()) -> Spec:
     """The spec that values of both can be converted to. Errors: Unlike, with the place."""
-    if type(a) is Unset:
-        return b
-    if type(b) is Unset or a == b:
+    if isinstance(a, Unset):
+        return _maybe(b, a.name)
+    if isinstance(b, Unset):
+        return _maybe(a, b.name)
+    if a == b:
         return a
+    if isinstance(a, Maybe) or isinstance(b, Maybe):
+        return _join_unsure(a, b, path)
     if isinstance(a, Node) and isinstance(b, Node):
         if a.kind != b.kind or len(a.children) != len(b.children):
             raise Unlike(path, str(a), str(b))
@@ -268,6 +303,28 @@ def _of_rows(spec: Spec) -> Spec:
     if isinstance(spec, Node) and spec.kind[0] is Repeated:
         return spec.children[0].spread(spec.rebuild([None]).room)
     return spec
+
+
+def _maybe(spec: Spec, name: str) -> Spec:
+    """What a variable is that has this value on some paths and none on the others."""
+    if not name or isinstance(spec, Maybe | Unset):
+        return spec
+    if isinstance(spec, Node):
+        children = [_maybe(child, name) for child in spec.children]
+        return Node(spec.kind, spec.keys, children, spec.rebuild)
+    value = _as_value(spec)
+    return spec if value is None else Maybe(value, FLAG, name)
+
+
+def _join_unsure(a: Spec, b: Spec, path: tuple[Any, ...]) -> Spec:
+    one, other = (x if isinstance(x, Maybe) else Maybe(x, FLAG, "") for x in (a, b))
+    inner = join(one.inner, other.inner, path)
+    if isinstance(inner, Known | Node):
+        raise Unlike(path, str(a), str(b))
+    return Maybe(inner, _join_values(one.flag, other.flag, path), one.name or other.name)
+
+
+FLAG = Value(Aval((), dtypes.canonicalize(bool)))
 
 
 def _as_value(spec: Spec) -> Spec | None:

@@ -8,6 +8,7 @@ from overt.runtime.array import Array
 from overt.runtime.dual import Dual
 from overt.runtime.record import Recorded
 from overt.runtime.staging import is_known
+from overt.runtime.unsure import settled
 
 __all__ = ["both", "negated", "predicate"]
 
@@ -19,6 +20,7 @@ def predicate(x: Any) -> Any:
     """
     if type(x) is bool:
         return x
+    x = settled(x)
     while type(x) in (Dual, Recorded):
         x = x.primal
     if not isinstance(x, Array) or is_known(x):

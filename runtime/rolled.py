@@ -19,6 +19,8 @@ from overt.runtime.regions import while_
 from overt.runtime.saved import Buffers, Saved
 from overt.runtime.slots import RecordBuffers, SavedSlot, Slot, slot_of
 from overt.runtime.staging import Graph, capacity, run_in, set_outputs
+from overt.runtime.undefined import UndefinedValue
+from overt.runtime.unsure import certain, has_unsure
 
 __all__ = ["roll"]
 
@@ -158,10 +160,18 @@ class _Rolled:
             finals[k] = self._finished(k, finals[0], finals[k], buffers, results)
             if checked:
                 self.graph.add_capacity(self._site(k), finals[0], room)
+        if self._surely_runs():
+            for k, value in enumerate(out):
+                if type(self.inits[k]) is UndefinedValue and not has_unsure(value):
+                    finals[k] = certain(finals[k])
         for k, unused in enumerate(slots):
             if isinstance(unused, SavedSlot) and not unused.pushed:
                 finals[k] = self.inits[k]
         return tuple(finals[2:])
+
+    def _surely_runs(self) -> bool:
+        """Whether there surely is a first iteration."""
+        return bool(self.loop.items is not None and self._exact and self.trips and not self.masked)
 
     def _settled(self) -> tuple[list[Slot], Graph, tuple]:
         """Stage the body until the types of what it carries no longer change."""

@@ -225,6 +225,21 @@ def check(test: Any, message: Any = None) -> None:
     _each_lane([truth, *values], active_lanes(), fail)
 
 
+def require(flag: Any, error: Exception) -> None:
+    """Raise an error when the program gets here and a flag is false, in any lane that gets here."""
+    truth = predicate(flag)
+    if truth is True:
+        return
+    if truth is False and active_lanes() is None:
+        raise error
+
+    def fail(found: Any) -> None:
+        if not bool(found[0]):
+            raise error
+
+    _each_lane([truth], active_lanes(), fail)
+
+
 def _each_lane(values: list[Any], mask: Any, effect: Callable[[Any], None]) -> None:
     """Run an effect on the host with these values, once for each lane that is active."""
     operands = values if mask is None else [mask, *values]

@@ -270,6 +270,7 @@ def set_outputs(graph: Graph, results: Sequence[Any]) -> None:
     """Declare what a graph returns."""
     if not isinstance(results, (list, tuple)):
         results = [results]
+    results = [run_in(graph, x.settled) if hasattr(x, "settled") else x for x in results]
     for x in results:
         if isinstance(x, Array) and x.level:
             if hasattr(x, "refuse"):  # x[mask] of a mask known only at run time
