@@ -163,6 +163,9 @@ def give_names(function: Function, reserved: set[str]) -> dict[str, str]:
         clash = {find(e) for m in group for e in interference.edges.get(m, ())}
         taken = {colour[c] for c in clash if c in colour} | reserved
         stem = core.base(n)
+        if stem == "_":  # never read, so it may name anything
+            colour[top] = stem
+            continue
         if n in params:  # the user's own names are all different; a pass may add one more
             taken = {colour[find(p)] for p in params if find(p) in colour}
         colour[top] = first_free(stem, taken)
