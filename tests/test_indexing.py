@@ -117,6 +117,7 @@ def test_writes_as_numpy(case: Any) -> None:
     expected = x.copy()
     expected[index] = value
     assert_same(set_item(np.asarray(x), index, value), expected)
+    assert_same(set_item(np.asarray(x), index, value[None]), expected)  # NumPy allows it
     accumulated = x.copy()
     numpy.add.at(accumulated, index, value)
     assert_same(np.asarray(x).at[index].add(value), accumulated)

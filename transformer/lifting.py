@@ -24,7 +24,8 @@ def constructed(cls: type, /, *args: Any, **kwargs: Any) -> Any:
     """`cls(*args, **kwargs)`, where `__init__` runs in its lifted form."""
     if type(cls) is not type:
         return cls(*args, **kwargs)
-    made = cls.__new__(cls) if cls.__new__ is object.__new__ else cls.__new__(cls, *args, **kwargs)
+    new: Any = cls.__new__
+    made = new(cls) if new is object.__new__ else new(cls, *args, **kwargs)
     if isinstance(made, cls):
-        transformed.lifted(cls.__init__)(made, *args, **kwargs)
+        transformed.lifted(type(made).__init__)(made, *args, **kwargs)
     return made

@@ -225,10 +225,12 @@ def lifted(fn: Any) -> Callable[..., Any]:
     >>> lifted(len) is len
     True
     """
-    if isinstance(fn, type) and is_users(fn) and isinstance(fn.__init__, types.FunctionType):
+    if isinstance(fn, type) and is_users(fn):
         from overt.transformer.lifting import constructed
 
-        return functools.partial(constructed, fn) if _source_or_none(fn.__init__) else fn
+        start = getattr(fn, "__init__")  # noqa: B009  mypy looks at `type.__init__` itself
+        if isinstance(start, types.FunctionType):
+            return functools.partial(constructed, fn) if _source_or_none(start) else fn
     if isinstance(fn, Transformed) or not has_source(fn):
         return fn
     if isinstance(fn, types.FunctionType):

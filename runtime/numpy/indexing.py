@@ -163,9 +163,9 @@ def write(x: Any, index: Any, value: Any, combine: str = "set", mode: str = "dro
         return store(x, part, spec=plan.spec)
     if not plan.indices:
         if combine == "set":
-            return store(x, fitted(value, picked_shape(plan.spec)), spec=plan.spec)
+            return store(x, unpadded(value, picked_shape(plan.spec)), spec=plan.spec)
         old = pick(x, spec=plan.spec)
-        value = fitted(value, old.shape)
+        value = unpadded(value, old.shape)
         return store(x, combined(old, np.asarray(value).astype(x.dtype), combine), spec=plan.spec)
     how = {
         "axes": plan.axes, "at": plan.at, "mode": mode, "wrap": plan.wrap, "sorted": sorted,
@@ -181,10 +181,10 @@ def trimmed(value: Any, part: Any, plan: Plan) -> Any:
     """A value to scatter, without superfluous leading axes of length 1."""
     rest = len(part.shape) - len(plan.axes)
     rank = rest + max(len(shape_of(i)) for i in plan.indices)
-    return fitted(value, (0,) * rank)
+    return unpadded(value, (0,) * rank)
 
 
-def fitted(value: Any, shape: tuple[int, ...]) -> Any:
+def unpadded(value: Any, shape: tuple[int, ...]) -> Any:
     """A value without leading axes of length 1 that the target does not have, as NumPy allows."""
     lengths = shape_of(value)
     extra = len(lengths) - len(shape)
@@ -225,7 +225,7 @@ def masked_write(x: Any, plan: MaskPlan, value: Any, combine: str) -> Any:
                 "known only at run time; give one value for every place and write "
                 "x = np.where(mask, value, x)"
             )
-        value = fitted(value, (1,) * after)
+        value = unpadded(value, (1,) * after)
     value = value.astype(x.dtype)
     return np.where(plan.mask, value if combine == "set" else combined(x, value, combine), x)
 
@@ -396,7 +396,13 @@ def put_back(g: Any, like: Any, index: Any, value: Any) -> Any:
 
 from overt.runtime import numpy as np  # noqa: E402
 from overt.runtime.array import Array  # noqa: E402
-from overt.runtime.parts import is_array  # noqa: E402
-from overt.runtime.derivatives import add, fitted, sum_to, sum_to_shape, zeros_like_tree  # noqa: E402
+from overt.runtime.derivatives import (  # noqa: E402
+    add,
+    fitted,
+    sum_to,
+    sum_to_shape,
+    zeros_like_tree,
+)
 from overt.runtime.numpy.exchange import exchange  # noqa: E402
 from overt.runtime.numpy.selected import Selected  # noqa: E402
+from overt.runtime.parts import is_array  # noqa: E402
