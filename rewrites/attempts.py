@@ -59,12 +59,12 @@ class Attempts:
     def attempt(self, s: ast.Try) -> Stmts:
         body, orelse = self.with_return_last(s)
         if not self.is_certain(s, body, orelse):
-            blocks = {key: self.block(getattr(s, key)) for key in ("body", "orelse", "finalbody")}
+            blocks = [self.block(part) for part in (s.body, s.orelse, s.finalbody)]
             handlers = [
                 ast.copy_location(ast.ExceptHandler(h.type, h.name, self.block(h.body)), h)
                 for h in s.handlers
             ]
-            return [ast.copy_location(ast.Try(**{**blocks, "handlers": handlers}), s)]
+            return [ast.copy_location(ast.Try(blocks[0], handlers, *blocks[1:]), s)]
         done = self.catching(s, body, orelse) if s.handlers else self.block(body)
         if not s.finalbody:
             return done
@@ -180,7 +180,8 @@ class Attempts:
         wanted = {n for h in s.handlers for n in loads(h.body)} | self.loaded_beside(body)
         last = changed_names(body[-1]) - self.unsure(body)
         names = sorted(n for n in last & wanted if n in self.shared or self.is_set_beside(n, s, body))
-        before, again = [], []
+        before: Stmts = []
+        again: Stmts = []
         for n in names:
             held = self.new(f"{n}_before")
             for target, value, block in ((held, n, before), (n, held, again)):
