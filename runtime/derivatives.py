@@ -15,6 +15,7 @@ import numpy
 
 from overt.runtime import dtypes
 from overt.runtime.parts import NUMBERS, is_array, parts_of
+from overt.runtime.unsure import Unsure
 
 __all__ = ["add", "materialize", "ones_like_tree", "sum_to", "zeros_like_tree"]
 
@@ -46,8 +47,8 @@ def sum_to(g: Any, like: Any) -> Any:
     """
     if isinstance(like, (list, tuple, dict)) and g is not None:
         raise TypeError(
-            f"an operator on a {type(like).__name__} cannot be differentiated as one on arrays; join lists "
-            "with `[*a, *b]`, or make arrays of them"
+            f"an operator on a {type(like).__name__} cannot be differentiated as one on arrays; "
+            "join lists with `[*a, *b]`, or make arrays of them"
         )
     return fitted(g, like)
 
@@ -152,6 +153,8 @@ def ones_like_tree(x: Any) -> Any:
 
 
 def _filled(x: Any, value: int) -> Any:
+    if type(x) is Unsure:  # its type matters here, not whether it is set
+        x = x.value
     if is_array(x):
         if not dtypes.is_inexact(dtype_of(x)):
             return None

@@ -27,10 +27,10 @@ class Unsure(Array):
         self.checked: list[Any] = []
 
     @property
-    def aval(self) -> Any:
+    def aval(self) -> Any:  # type: ignore[override]  # known once it is settled
         from overt.runtime.aval import aval_of
 
-        return aval_of(self.value)
+        return aval_of(self.settled())
 
     def settled(self) -> Any:
         """The value, checked where the program is now."""

@@ -41,7 +41,7 @@ def return_in_loop_lifted(xs):
 
         return cond(x < 0, then, orelse, (returned, total, x, result))
 
-    returned, total, result = for_loop(xs, body, (returned, total, Undefined("result")), until=0)
+    returned, total, result = for_loop(xs, body, (returned, total, Undefined), until=0)
 
     def then(total, result):
         return result
