@@ -7,7 +7,8 @@
     finally:                              log.append(y)
         log.append(y)
 
-Only where each variable's value after an exception is certain; other `try` statements stay as they are.
+Only where each variable's value after an exception is certain; other `try` statements stay as they
+are.
 """
 
 from __future__ import annotations
@@ -21,7 +22,7 @@ Stmts = list[ast.stmt]
 
 
 def attempts_to_blocks(body: Stmts, shared: set[str], taken: set[str]) -> Stmts:
-    """The statements with every `try` replaced that can be; `shared` are names that others may hold."""
+    """Statements with every `try` replaced that can be; `shared` are names that others may hold."""
     if not any(isinstance(n, ast.Try) for s in body for n in ast.walk(s)):
         return body
     return Attempts(body, shared, taken).block(body)

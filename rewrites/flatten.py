@@ -440,7 +440,7 @@ def is_list(node: ast.expr, lists: set[str]) -> bool:
 
 
 def is_cheap(node: ast.expr) -> bool:
-    """Whether evaluating an expression again gives the same, costs next to nothing and reads well."""
+    """Whether evaluating an expression again gives the same, is cheap and reads well."""
     if getattr(node, "changing", False):
         return False
     if isinstance(node, ast.Name | ast.Constant):

@@ -33,7 +33,7 @@ class Moment(NamedTuple):
 
 @dataclass(frozen=True)
 class Made:
-    """A nested function: where it is made, the name that holds it, whether more than a name may hold it."""
+    """A nested function: where it is made, the name that holds it, whether more may hold it."""
 
     function: Nested
     at: Moment
@@ -97,7 +97,7 @@ class Timeline:
             self.stores.setdefault(n, []).append(at)
 
     def expression(self, node: ast.AST, at: Moment, holder: str, kept: bool) -> None:
-        """Note what an expression uses; its value goes to the name `holder`, or is kept elsewhere."""
+        """Note what an expression uses; its value goes to the name `holder`, or elsewhere."""
         if isinstance(node, ast.Lambda):
             self.made.append(Made(node, at, holder, kept))
             return

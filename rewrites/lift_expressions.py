@@ -60,7 +60,7 @@ class Expressions(ast.NodeTransformer):
         return node
 
     def object(self, node: ast.expr) -> Any:
-        """What an expression names in the user's module, if it is none of the expression's own names."""
+        """What an expression names in the user's module, if it is not a name of its own."""
         if self.hidden | self.lifter.cells and core.reads(node) & (self.hidden | self.lifter.cells):
             return None
         return self.callees.object(node)

@@ -49,7 +49,7 @@ class Sharing:
 
 
 def shared_by_argument(node: ast.FunctionDef) -> tuple[ast.FunctionDef, set[str]]:
-    """The function with what its nested ones share passed to them and returned; and what stays shared."""
+    """The function, what its nested ones share passed and returned; and what stays shared."""
     node = with_late_lambdas_named(node)
     nested = {n.name: n for n in own_nodes(node) if isinstance(n, ast.FunctionDef)}
     dropped: set[str] = set()
@@ -66,7 +66,7 @@ def shared_by_argument(node: ast.FunctionDef) -> tuple[ast.FunctionDef, set[str]
 
 
 def with_late_lambdas_named(node: ast.FunctionDef) -> ast.FunctionDef:
-    """The function with `get = lambda: total` as a `def` where it has to be passed what it reads."""
+    """The function with `get = lambda: total` as a `def` where it is passed what it reads."""
     timeline = Timeline(node)
     late = {m.function for m in timeline.made if m.name and timeline.changed(m)}
     if not any(isinstance(f, ast.Lambda) for f in late):
@@ -101,7 +101,7 @@ def with_late_lambdas_named(node: ast.FunctionDef) -> ast.FunctionDef:
 def plan_of(
     node: ast.FunctionDef, nested: dict[str, ast.FunctionDef], dropped: set[str]
 ) -> dict[str, Sharing]:
-    """The sharing of each nested function that can be rewritten; `dropped` are those that cannot."""
+    """The sharing of each nested function that can be rewritten; `dropped` cannot."""
     mine = locals_of(node) - Scope(node).outer - set(nested)
     declared = {g: declared_by(f) & mine for g, f in nested.items()}
     sets = {g: declared[g] | (contents_changed_by(f) & mine) for g, f in nested.items()}

@@ -85,7 +85,7 @@ def locals_of(node: ast.FunctionDef | ast.Lambda) -> set[str]:
 
 
 def own_nodes(node: ast.AST) -> Iterator[ast.AST]:
-    """Every node of a function that is not inside one nested in it; the nested ones themselves too."""
+    """Every node of a function that is not inside one nested in it; the nested ones too."""
     body = node.body if isinstance(node, NESTED) else [node]
     pending: list[ast.AST] = list(body) if isinstance(body, list) else [body]
     while pending:

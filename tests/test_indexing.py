@@ -326,7 +326,8 @@ def test_last_write_wins() -> None:
 
 
 def test_fill_loops_run_in_place() -> None:
-    control = pytest.importorskip("overt.runtime.control")
+    from overt.runtime import control
+
 
     def fill(x: Any) -> Any:
         def body(i: Any, x: Any) -> Any:

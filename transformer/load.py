@@ -236,7 +236,7 @@ def core_of(loaded: Loaded) -> core.Function:
 
 
 def called_by(resolver: Resolver, name: str) -> core.Function | None:
-    """A function of the user's that another one calls by its name, in core form; None for others."""
+    """A function of the user's that another calls by its name, in core form; None for others."""
     fn = resolver.object(core.name(name))
     if not isinstance(fn, types.FunctionType) or "site-packages" in fn.__code__.co_filename:
         return None
