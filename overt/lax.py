@@ -1,5 +1,13 @@
 """The vocabulary below NumPy's: strict elementwise functions, explicit axes, control flow."""
 
-from overt.runtime.lax import *
+from typing import TYPE_CHECKING
+
+from overt.runtime import lax as _lax
+from overt.runtime.later import found_later as _found_later
 from overt.runtime.lax import __all__ as __all__
-from overt.runtime.lax import linalg as linalg
+
+if TYPE_CHECKING:
+    from overt.runtime.lax import *
+
+_PLACES = {name: _lax.__name__ for name in [*__all__, "linalg"]}
+__getattr__, __dir__ = _found_later(globals(), _PLACES)

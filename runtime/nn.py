@@ -11,9 +11,8 @@ import overt.runtime.numpy as np
 from overt.runtime import dtypes
 from overt.runtime.derivatives import sum_to
 from overt.runtime.lax.convert import stop_gradient
-from overt.runtime.lax.strict import logistic
 from overt.runtime.primitive import composite
-from overt.runtime.scipy.special import erfc, logsumexp
+from overt.runtime.scipy.special import erfc, expit, logsumexp
 
 __all__ = [
     "celu", "elu", "gelu", "glu", "hard_sigmoid", "hard_silu", "hard_swish", "hard_tanh",
@@ -145,7 +144,7 @@ def sigmoid(x: Any) -> Any:
     >>> print(sigmoid(0.0))
     0.5
     """
-    return logistic(_inexact(x))
+    return expit(_inexact(x))
 
 
 @composite(arrays=("x",), vjp=(lambda g, out, x: g * np.exp(x - out),))

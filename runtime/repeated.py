@@ -22,7 +22,9 @@ class Repeated:
         self.value, self.room = value, room
 
 
-register_pytree_node(Repeated, lambda x: ((x.value,), x.room), lambda room, xs: Repeated(xs[0], room))
+register_pytree_node(
+    Repeated, lambda x: ((x.value,), x.room), lambda room, xs: Repeated(xs[0], room)
+)
 
 
 def rows_of(x: Any) -> Any:

@@ -16,7 +16,6 @@ import types
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from overt.rewrites import core
 from overt.rewrites.refusal import Refusal
 from overt.runtime.containers import changed, popped
 from overt.runtime.cotangents import move
@@ -532,4 +531,4 @@ def shifted_record(pull: Any, out_bar: Any) -> Any:
     return pull(out_bar)
 
 
-__all__ = ["Pullback", "Refusal", "core", "vjp_of", "zeros_like_tree"]
+__all__ = ["Pullback", "Refusal", "vjp_of", "zeros_like_tree"]

@@ -14,10 +14,12 @@ import linecache
 import types
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from overt.rewrites import core
 from overt.transformer import cache, dependencies
+
+if TYPE_CHECKING:
+    from overt.rewrites import core
 
 Place = tuple[str, int, str]  # the user's file, line and text of the line
 NO_PLACE: Place = ("", 0, "")

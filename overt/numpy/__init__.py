@@ -5,17 +5,15 @@
 6
 """
 
-import importlib
-from typing import Any
+from typing import TYPE_CHECKING
 
 from overt.runtime import numpy as _numpy
-from overt.runtime.numpy import *  # noqa: F403
+from overt.runtime.later import found_later as _found_later
 from overt.runtime.numpy import __all__ as __all__
 
+if TYPE_CHECKING:
+    from overt.runtime.numpy import *  # noqa: F403
 
-def __getattr__(name: str) -> Any:
-    if name in ("linalg", "fft"):
-        return importlib.import_module(f"{__name__}.{name}")
-    if name == "i0":
-        return _numpy.i0
-    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+_PLACES = {name: _numpy.__name__ for name in [*__all__, "i0"]}
+_PLACES |= {name: f"{__name__}.{name}" for name in ("linalg", "fft")}
+__getattr__, __dir__ = _found_later(globals(), _PLACES)

@@ -3,173 +3,50 @@
 Nothing here promotes dtypes or ranks: operands that differ are an error, not a guess.
 """
 
-from overt.runtime.lax.convert import (
-    bitcast_convert_type,
-    convert_element_type,
-    dtype,
-    reduce_precision,
-    stop_gradient,
-)
-from overt.runtime.lax.convolution import (
-    ConvDimensionNumbers,
-    conv,
-    conv_dimension_numbers,
-    conv_general_dilated,
-    conv_general_dilated_patches,
-    conv_transpose,
-    conv_with_general_padding,
-)
-from overt.runtime.lax.loops import (
-    associative_scan,
-    cond,
-    fori_loop,
-    map,
-    scan,
-    switch,
-    while_loop,
-)
-from overt.runtime.lax.products import Precision, batch_matmul, dot, dot_general
-from overt.runtime.lax.reductions import (
-    argmax,
-    argmin,
-    cumlogsumexp,
-    cummax,
-    cummin,
-    cumprod,
-    cumsum,
-    padtype_to_pads,
-    reduce,
-    reduce_and,
-    reduce_max,
-    reduce_min,
-    reduce_or,
-    reduce_prod,
-    reduce_sum,
-    reduce_window,
-    reduce_xor,
-)
-from overt.runtime.lax.scattering import (
-    GatherDimensionNumbers,
-    GatherScatterMode,
-    ScatterDimensionNumbers,
-    gather,
-    scatter,
-    scatter_add,
-    scatter_max,
-    scatter_min,
-    scatter_mul,
-)
-from overt.runtime.lax.shapes import (
-    broadcast,
-    broadcast_in_dim,
-    broadcast_shapes,
-    broadcast_to_rank,
-    broadcasted_iota,
-    collapse,
-    concatenate,
-    empty,
-    expand_dims,
-    full,
-    full_like,
-    iota,
-    pad,
-    reshape,
-    rev,
-    split,
-    squeeze,
-    stack,
-    tile,
-    transpose,
-)
-from overt.runtime.lax.slicing import (
-    dynamic_index_in_dim,
-    dynamic_slice,
-    dynamic_slice_in_dim,
-    dynamic_update_index_in_dim,
-    dynamic_update_slice,
-    dynamic_update_slice_in_dim,
-    index_in_dim,
-    index_take,
-    slice,
-    slice_in_dim,
-)
-from overt.runtime.lax.sorting import approx_max_k, approx_min_k, sort, sort_key_val, top_k
-from overt.runtime.lax.strict import (
-    abs,
-    acos,
-    acosh,
-    add,
-    asin,
-    asinh,
-    atan,
-    atan2,
-    atanh,
-    bessel_i0e,
-    bessel_i1e,
-    betainc,
-    bitwise_and,
-    bitwise_not,
-    bitwise_or,
-    bitwise_xor,
-    cbrt,
-    ceil,
-    clamp,
-    clz,
-    complex,
-    conj,
-    cos,
-    cosh,
-    digamma,
-    div,
-    eq,
-    erf,
-    erf_inv,
-    erfc,
-    exp,
-    exp2,
-    expm1,
-    floor,
-    ge,
-    gt,
-    igamma,
-    igammac,
-    imag,
-    integer_pow,
-    is_finite,
-    le,
-    lgamma,
-    log,
-    log1p,
-    logistic,
-    lt,
-    max,
-    min,
-    mul,
-    ne,
-    neg,
-    nextafter,
-    polygamma,
-    population_count,
-    pow,
-    real,
-    reciprocal,
-    rem,
-    round,
-    rsqrt,
-    select,
-    select_n,
-    shift_left,
-    shift_right_arithmetic,
-    shift_right_logical,
-    sign,
-    sin,
-    sinh,
-    sqrt,
-    square,
-    sub,
-    tan,
-    tanh,
-    zeta,
-)
+from typing import TYPE_CHECKING
 
-__all__ = [name for name, value in globals().items() if name[0] != "_" and callable(value)]
+from overt.runtime.later import found_later, places_of
+
+if TYPE_CHECKING:
+    from overt.runtime.lax.convert import *
+    from overt.runtime.lax.convolution import *
+    from overt.runtime.lax.loops import *
+    from overt.runtime.lax.products import *
+    from overt.runtime.lax.reductions import *
+    from overt.runtime.lax.scattering import *
+    from overt.runtime.lax.shapes import *
+    from overt.runtime.lax.slicing import *
+    from overt.runtime.lax.sorting import *
+    from overt.runtime.lax.strict import *
+
+_PLACES = places_of(
+    __name__,
+    {
+        "convert": "bitcast_convert_type convert_element_type dtype reduce_precision stop_gradient",
+        "convolution": "ConvDimensionNumbers conv conv_dimension_numbers "
+        "conv_general_dilated conv_general_dilated_patches conv_transpose "
+        "conv_with_general_padding",
+        "loops": "associative_scan cond fori_loop map scan switch while_loop",
+        "products": "Precision batch_matmul dot dot_general",
+        "reductions": "argmax argmin cumlogsumexp cummax cummin cumprod cumsum "
+        "padtype_to_pads reduce reduce_and reduce_max reduce_min reduce_or reduce_prod reduce_sum "
+        "reduce_window reduce_xor",
+        "scattering": "GatherDimensionNumbers GatherScatterMode ScatterDimensionNumbers "
+        "gather scatter scatter_add scatter_max scatter_min scatter_mul",
+        "shapes": "broadcast broadcast_in_dim broadcast_shapes broadcast_to_rank "
+        "broadcasted_iota collapse concatenate empty expand_dims full full_like iota pad reshape "
+        "rev split squeeze stack tile transpose",
+        "slicing": "dynamic_index_in_dim dynamic_slice dynamic_slice_in_dim "
+        "dynamic_update_index_in_dim dynamic_update_slice dynamic_update_slice_in_dim index_in_dim "
+        "index_take slice slice_in_dim",
+        "sorting": "approx_max_k approx_min_k sort sort_key_val top_k",
+        "strict": "abs acos acosh add asin asinh atan atan2 atanh bessel_i0e bessel_i1e "
+        "betainc bitwise_and bitwise_not bitwise_or bitwise_xor cbrt ceil clamp clz complex conj "
+        "cos cosh digamma div eq erf erf_inv erfc exp exp2 expm1 floor ge gt igamma igammac imag "
+        "integer_pow is_finite le lgamma log log1p logistic lt max min mul ne neg nextafter "
+        "polygamma population_count pow real reciprocal rem round rsqrt select select_n shift_left "
+        "shift_right_arithmetic shift_right_logical sign sin sinh sqrt square sub tan tanh zeta",
+    },
+)
+__all__ = list(_PLACES)
+__getattr__, __dir__ = found_later(globals(), _PLACES | {"linalg": f"{__name__}.linalg"})

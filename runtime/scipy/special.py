@@ -2,21 +2,35 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import overt.runtime.numpy as np
+from overt.runtime.later import found_later, places_of
 from overt.runtime.numpy.array_function import array_function
 from overt.runtime.numpy.zeros import over, times
 from overt.runtime.primitive import composite
-from overt.runtime.scipy import bessel, error_functions, gamma_functions, incomplete
-from overt.runtime.scipy.bessel import *  # noqa: F403
+from overt.runtime.scipy import error_functions
 from overt.runtime.scipy.error_functions import *  # noqa: F403
 from overt.runtime.scipy.error_functions import floating, special
-from overt.runtime.scipy.gamma_functions import *  # noqa: F403
-from overt.runtime.scipy.incomplete import *  # noqa: F403
+
+if TYPE_CHECKING:
+    from overt.runtime.scipy.bessel import *  # noqa: F403
+    from overt.runtime.scipy.gamma_functions import *  # noqa: F403
+    from overt.runtime.scipy.incomplete import *  # noqa: F403
+
+_PLACES = places_of(
+    "overt.runtime.scipy",
+    {
+        "bessel": "i0 i0e i1 i1e",
+        "gamma_functions": "bernoulli beta betaln comb digamma factorial gamma gammaln gammasgn "
+        "loggamma multigammaln poch polygamma zeta",
+        "incomplete": "betainc gammainc gammaincc",
+    },
+)
+__getattr__, __dir__ = found_later(globals(), _PLACES)
 
 __all__ = [
-    *bessel.__all__, *error_functions.__all__, *gamma_functions.__all__, *incomplete.__all__,
+    *_PLACES, *error_functions.__all__,
     "boxcox", "boxcox1p", "entr", "expit", "kl_div", "log_softmax", "logit", "logsumexp",
     "rel_entr", "softmax", "xlog1py", "xlogy",
 ]  # fmt: skip
