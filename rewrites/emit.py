@@ -47,6 +47,7 @@ class Emitter:
         self.lines: list[str] = []
         self.origin = function.origin
         self.depth = 0
+        self.loops = 0  # how many loops are around the statement being printed
         self.recorded = recorded_names(function)
         self.put_away = {self.rename(n) for n in records_of(function)}
         # names that are given another name on the way, so must be there even where they mean
@@ -264,6 +265,13 @@ class Emitter:
             if self.rename(s.target) == self.rename(s.value.id):
                 return
         self.above(s.origin)
+        if self.loops and isinstance(s.target, str) and is_push(s.value):
+            holder = s.value.func.value  # type: ignore[attr-defined]
+            if isinstance(holder, ast.Name) and self.rename(holder.id) == self.rename(s.target):
+                pushed = ast.Attribute(holder, "push", ast.Load())
+                grown = ast.Call(pushed, s.value.args, [])  # type: ignore[attr-defined]
+                self.statement("", grown, self.printer.text(grown), s.origin.comment)
+                return
         self.assignment(self.target(s.target), s.value, s.origin)
 
     def on_Do(self, s: Do) -> None:
@@ -387,7 +395,9 @@ class Emitter:
         self.body(s)
 
     def body(self, s: For | While) -> None:
+        self.loops += 1
         self.nested(s.body, [(c.name, c.next) for c in s.carries])
+        self.loops -= 1
         if s.until is not None:
             self.depth += 1
             self.line(f"if {self.printer.text(s.until)}:")
@@ -495,6 +505,11 @@ def import_block(source: core.Source, names: set[str]) -> str:
     return "\n\n".join("\n".join(group) for group in groups if group) + ("\n" if lines else "")
 
 
+def is_push(value: ast.expr) -> bool:
+    f = value.func if isinstance(value, ast.Call) else None
+    return isinstance(f, ast.Attribute) and f.attr == "pushed"
+
+
 def joins(block: core.Block) -> Iterator[tuple[str, ast.expr]]:
     """Names that branches and loops set, with the values that they take."""
     for s in core.walk(block):
@@ -510,7 +525,7 @@ def joins(block: core.Block) -> Iterator[tuple[str, ast.expr]]:
 
 
 def records_of(function: Function) -> set[str]:
-    """Names that the passes themselves put into records, whether or not the user's code has set them."""
+    """Names that the passes put into records, whether or not the user's code has set them."""
     found: set[str] = set()
     for s in core.walk(function.body):
         value = s.value if isinstance(s, Assign) else None

@@ -16,6 +16,7 @@ from overt.rewrites.attempts import attempts_to_blocks
 from overt.rewrites.core import NOWHERE, Names, Origin
 from overt.rewrites.nonlocals import shared_by_argument
 from overt.rewrites.patterns import match_to_branches
+from overt.rewrites.pushes import pushes_as_values
 from overt.rewrites.refusal import Refusal
 from overt.rewrites.scopes import CHANGING, Scope, changed_names, parameters, root_name
 
@@ -39,7 +40,7 @@ class Text:
 
 def normalize(node: ast.FunctionDef | ast.Lambda, text: Text, method_class: bool = False) -> core.Function:
     """The function in core form; the tree itself is left as it is, to be read again."""
-    return Builder(Names(), text).function(copied(node), {})
+    return Builder(Names(), text).function(pushes_as_values(copied(node)), {})
 
 
 def copied(node: Any) -> Any:

@@ -26,7 +26,7 @@ def bounce_grad(v, h, steps):
         h = h + 0.1 * v
         v = v - 0.981
         h_below = h < 0.0
-        saved = saved.pushed(h_below)
+        saved.push(h_below)
         if h_below:  # below the floor
             h = -h
             v = -0.8 * v

@@ -23,7 +23,7 @@ def march_grad(x, limit):
     total = 0.0
     saved = Saved()
     for k in range(20):  # early_exit.py:6
-        saved = saved.pushed(k)
+        saved.push(k)
         total = total + np.sin(x * k)
         stopped = total > limit
         if stopped:

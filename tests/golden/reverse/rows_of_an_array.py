@@ -23,7 +23,7 @@ def filtered_grad(xs, decay):
     saved = Saved()
     for x in xs:  # rows_of_an_array.py:6
         tanh_x = np.tanh(x)
-        saved = saved.pushed(state, x, tanh_x)
+        saved.push(state, x, tanh_x)
         state = decay * state + tanh_x
     # reverse
     state_bar = np.full_like(state, 1.0)
@@ -32,6 +32,6 @@ def filtered_grad(xs, decay):
     for state, x, tanh_x in saved.reversed():  # undoes rows_of_an_array.py:6
         decay_bar = decay_bar + sum_to(state_bar * state, decay)
         state_bar_1 = sum_to(state_bar * decay, state)
-        xs_bars = xs_bars.pushed(sum_to(state_bar * (1 - tanh_x**2), x))
+        xs_bars.push(sum_to(state_bar * (1 - tanh_x**2), x))
         state_bar = state_bar_1
     return rows(xs_bars, xs), decay_bar

@@ -20,7 +20,7 @@ def prefix_grad(x):
     saved = Saved()
     for i in range(1, len(x)):  # store.py:5
         total = x_1[i] + 0.9 * x_1[i - 1]
-        saved = saved.pushed(i, total)
+        saved.push(i, total)
         x_1 = set_item(x_1, i, total)
     # reverse
     x_bar = 2 * x_1

@@ -21,7 +21,7 @@ def newton_sqrt_grad(a):
     x = a
     saved = Saved()
     while np.abs(x * x - a) > 1e-6 * a:  # while_loop.py:6
-        saved = saved.pushed(x)
+        saved.push(x)
         x = 0.5 * (x + a / x)  # Heron's step
     # reverse
     x_bar = np.ones_like(x)

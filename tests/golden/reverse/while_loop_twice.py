@@ -22,13 +22,13 @@ def newton_sqrt_grad_grad(a):
     x = a
     saved = Saved()
     while np.abs(x * x - a) > 1e-12 * a:  # while_loop_twice.py:6
-        saved = saved.pushed(x)
+        saved.push(x)
         x = 0.5 * (x + a / x)
     x_bar = np.ones_like(x)
     saved_1 = Saved()
     for x in saved.reversed():  # undoes while_loop_twice.py:6
         total_bar = 0.5 * x_bar
-        saved_1 = saved_1.pushed(x, total_bar)
+        saved_1.push(x, total_bar)
         x_bar = total_bar - total_bar * (a / x**2)
     # reverse
     x_bar_bar = 1.0
@@ -41,7 +41,7 @@ def newton_sqrt_grad_grad(a):
         a_bar = a_bar + ratio_bar / x_squared
         x_bar_bar = 0.5 * (x_bar_bar - x_bar_bar * (a / x_squared) + a_bar_bar / x)
         x_bar = -(2 * (ratio_bar * (a / x_squared**2)) * x)
-        saved_bars = saved_bars.pushed(x_bar - a_bar_bar * (total_bar / x**2))
+        saved_bars.push(x_bar - a_bar_bar * (total_bar / x**2))
     x_bar = 0.0
     for x, x_bar_1 in zip(saved.reversed(), saved_bars.reversed()):  # undoes while_loop_twice.py:6
         total_bar = 0.5 * x_bar
