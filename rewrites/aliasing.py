@@ -312,7 +312,8 @@ class Aliases:
             if versions & self.twice:
                 self.refuse(
                     s,
-                    f"{mine!r} holds one object in several places: in Python this store changes them all",
+                    f"{mine!r} holds one object in several places: in Python this store changes "
+                    "them all",
                     "Make a new object for each place, for instance in a comprehension.",
                 )
             inner = {n for v in versions for n in self.stored.get(v, ())} & alive

@@ -126,7 +126,8 @@ def build_pair(
 ) -> tuple[Function, Function]:
     """The forward and the backward function of one function.
 
-    The backward one gives a cotangent for every parameter, or with `only_active` for the active ones.
+    The backward one gives a cotangent for every parameter, or with `only_active` for the active
+    ones.
     """
     sweep = begun(program, main, set(active))
     out_bar = sweep.names.fresh(bar_name(main))

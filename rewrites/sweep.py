@@ -491,7 +491,7 @@ class Sweep:
     def paired(
         self, s: Assign, inner: Function, bound: list[ast.expr], target: str, bar: Bar
     ) -> Assign | None:
-        """A call of a function with loops: `y, f_saved = f_fwd(x)`, undone by `f_bwd(f_saved, y_bar)`."""
+        """A call of a function with loops: `y, saved = f_fwd(x)`; undone by `f_bwd(saved, bar)`."""
         active = [i for i, a in enumerate(bound) if self.activity.expr(a)]
         pair = self.program.pair(inner, frozenset(inner.params[i].name for i in active))
         if pair is None:

@@ -58,7 +58,8 @@ _NAMES = {
     "scipy.bessel": "i1 i1e slope_of_i1e",
     "scipy.gamma_functions": "digamma polygamma zeta",
     "scipy.incomplete": "beta_density gamma_density no_derivative",
-    "staged_builtins": "all_ any_ bool_ check float_ formatted int_ max_ min_ once_a_call print_ sorted_",
+    "staged_builtins": "all_ any_ bool_ check float_ formatted int_ max_ min_ once_a_call print_ "
+    "sorted_",
     "tangents": "field_dot tangent_for updated zero_dot",
     "truth": "and_ if_else not_ or_",
     "vectors": "any_lane batched",

@@ -13,8 +13,8 @@ __all__ = ["caught"]
 class caught:
     """Catches exceptions of some types in a block; true afterwards if there was one.
 
-    Errors: Overt's own are never caught.  StagingError where an exception would be handled while a loop
-    or branch is compiled, since it may concern one iteration only.
+    Errors: Overt's own are never caught.  StagingError where an exception would be handled while a
+    loop or branch is compiled, since it may concern one iteration only.
 
     >>> with caught(KeyError, IndexError) as error:
     ...     [1, 2][5]
@@ -63,6 +63,6 @@ class caught:
         if self.value is not None:
             error = self.value
             raise NotImplementedError(
-                f"an exception was handled ({type(error).__name__}: {error}), so what the `try` block "
-                "did cannot be differentiated; test for the condition with `if` instead"
+                f"an exception was handled ({type(error).__name__}: {error}), so what the `try` "
+                "block did cannot be differentiated; test for the condition with `if` instead"
             ) from error

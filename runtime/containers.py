@@ -112,7 +112,8 @@ def unshared(*values: Any) -> None:
     """
     if any(getattr(x, "ndim", 0) > 0 or isinstance(x, (list, dict, set)) for x in values):
         raise NotImplementedError(
-            "an array or list is changed by an operator such as `+=` while another variable names it too "
+            "an array or list is changed by an operator such as `+=` while another variable names "
+            "it too "
             "and is used later: in NumPy both would change. Write `x = x + v`, or copy it first"
         )
 

@@ -274,12 +274,12 @@ def once_a_call() -> None:
     graph = GRAPH.get()
     if graph is not None and graph.parent is not None:
         raise StagingError(
-            "a function that changes an object or a global variable is called in a loop or branch of the "
-            "compiled program, where it would run once for all iterations; return the new value and carry "
-            "it through the loop instead"
+            "a function that changes an object or a global variable is called in a loop or branch "
+            "of the compiled program, where it would run once for all iterations; return the new "
+            "value and carry it through the loop instead"
         )
     if active_lanes() is not None:
         raise BatchedPredicateError(
-            "a function that changes an object or a global variable is called in a loop or branch that only "
-            "some lanes of a vmap take; return the new value instead"
+            "a function that changes an object or a global variable is called in a loop or branch "
+            "that only some lanes of a vmap take; return the new value instead"
         )
