@@ -9,6 +9,7 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 import overt.runtime.numpy as np
+from overt.runtime.lax.alternatives import check_branches
 from overt.runtime.lax.rows import as_arrays, empty_rows, records_of, stacked, with_record
 from overt.runtime.lax.shapes import concatenate
 from overt.runtime.lax.slicing import slice_in_dim
@@ -23,6 +24,7 @@ def cond(pred: Any, true_fun: Callable, false_fun: Callable, *operands: Any) -> 
     >>> cond(True, lambda x: x + 1, lambda x: x - 1, 5)
     6
     """
+    check_branches("cond", (true_fun, false_fun), operands)
     if pred:
         return true_fun(*operands)
     return false_fun(*operands)
@@ -31,9 +33,12 @@ def cond(pred: Any, true_fun: Callable, false_fun: Callable, *operands: Any) -> 
 def switch(index: Any, branches: Sequence[Callable], *operands: Any) -> Any:
     """The branch of that number applied to the operands; an index out of range means the nearest.
 
+    Errors: TypeError naming the place where branches give different structures.
+
     >>> switch(2, [lambda x: x, lambda x: 2 * x, lambda x: 3 * x], 5)
     15
     """
+    check_branches("switch", branches, operands)
     if len(branches) == 1:
         return branches[0](*operands)
     middle = len(branches) // 2
