@@ -13,6 +13,7 @@ from overt.runtime.derivatives import is_array
 from overt.runtime.lanes import Lanes, move_axis, spread
 from overt.runtime.levels import new_level
 from overt.runtime.tree import keystr, prefix_leaves, tree_flatten, tree_leaves_with_path
+from overt.runtime.undefined import refuse_unset
 from overt.runtime.unsure import settled
 
 __all__ = ["AXES", "AUTO", "vmap_call"]
@@ -177,6 +178,8 @@ def _argument_name(names: list[str], path: tuple[Any, ...]) -> str:
 def _unbatched(out: Any, out_axes: Any, level: int, lanes: int) -> Any:
     leaves, definition = tree_flatten(out)
     leaves = [settled(x) for x in leaves]
+    for x in leaves:
+        refuse_unset(x)
     if out_axes is AUTO:
         axes = [0 if _is_peer(leaf, level) else None for leaf in leaves]
         values = [leaf.value if _is_peer(leaf, level) else leaf for leaf in leaves]

@@ -42,6 +42,12 @@ def _refuse(self: UndefinedValue, *_: Any, **__: Any) -> NoReturn:
     raise UnboundLocalError(f"{what} is used but was not set on the path taken")
 
 
+def refuse_unset(x: Any) -> None:
+    """Refuse to give back a variable of the user's that is not set."""
+    if type(x) is UndefinedValue and name_of(x):
+        _refuse(x)
+
+
 def _refuse_attribute(self: UndefinedValue, attribute: str) -> Any:
     # What Python and libraries ask of any object is no use of the variable.
     if attribute.startswith("__") and attribute.endswith("__"):

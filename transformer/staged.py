@@ -15,6 +15,7 @@ from overt.runtime.interop import as_array
 from overt.runtime.parts import is_array
 from overt.runtime.program import Program
 from overt.runtime.staging import Graph, Symbolic
+from overt.runtime.undefined import refuse_unset
 from overt.transformer import state
 from overt.transformer.observed import MISSING, Number, Parts, Seen
 from overt.transformer.state import ARGUMENTS, Guards, Place, Watch, Write, differences, store
@@ -33,6 +34,7 @@ class Outputs:
         self.holes: list[int] = []  # positions of the template filled by results
         self.forwarded: list[tuple[int, int]] = []  # filled by arguments
         for x in flat.leaves:
+            refuse_unset(x)
             self.leaf(x, is_array(x))
         for _, tree in writes:
             for x in tree.leaves if tree is not None else ():

@@ -28,12 +28,13 @@ def check_branches(name: str, branches: Sequence[Callable], operands: Sequence[A
     leaves, definition = tree_flatten(tuple(operands))
     if GRAPH.get() is not None or not all(is_array(x) and not getattr(x, "level", 0) for x in leaves):
         return
-    if not all(map(is_simple, branches)):
+    codes = tuple(getattr(b, "__code__", None) for b in branches)
+    key = codes, definition, tuple(map(aval_of, leaves))
+    if key in _checked or None in codes:
         return
-    key = (tuple(b.__code__ for b in branches), definition, tuple(map(aval_of, leaves)))
-    if key not in _checked:
-        _checked[key] = True
+    if all(map(is_simple, branches)):
         compare(name, branches, operands)
+    _checked[key] = True
 
 
 def compare(name: str, branches: Sequence[Callable], operands: Sequence[Any]) -> None:
