@@ -266,6 +266,9 @@ class Sweep:
         if isinstance(value, ast.Name):
             self.acc(value.id, bar.expr, bar.lazy, bar.array)
             return [s]
+        if bar.maybe_none and takes_numbers(value):
+            whole = core.call(core.name("@materialize"), bar.expr, out)
+            bar = replace(bar, expr=whole, maybe_none=False)
         if isinstance(value, ast.BinOp | ast.UnaryOp):
             application = operator_call(value, self.program.resolver)
             if application is None:
@@ -605,7 +608,8 @@ class Sweep:
             held = self.names.fresh(f"{core.base(n)}_bar")
             self.shapes.known[held] = self.shape(n)
             merges.append(Merge(held, one, two))
-            self.bars[n] = Bar(core.name(held), False, array)
+            none = any(x.maybe_none for x in (one_bar, two_bar) if x is not None)
+            self.bars[n] = Bar(core.name(held), False, array, none)
         exports: list[Merge] = []
         then_out = self.exported(then, then_out, merges, s, "then", exports)
         else_out = self.exported(orelse, else_out, merges, s, "orelse", exports)
@@ -662,13 +666,15 @@ class Sweep:
         if not given:
             return s
         records = {n: given.pop(n) for n in list(given) if record_of(s, n) is not None}
-        flowing, outer = self.fixpoint(s, set(given), set(records))
-        return LoopReversal(self, s, given, flowing, outer, records).build()
+        loose = {n for n, bar in given.items() if not bar.array}
+        flowing, outer, loose = self.fixpoint(s, set(given), set(records), loose)
+        return LoopReversal(self, s, given, flowing, outer, records, loose).build()
 
     def fixpoint(
-        self, s: For | While, flowing: set[str], records: set[str]
-    ) -> tuple[set[str], set[str]]:
-        """Which carried cotangents are not zero, and which names around the loop receive some."""
+        self, s: For | While, flowing: set[str], records: set[str], loose: set[str]
+    ) -> tuple[set[str], set[str], set[str]]:
+        """Which carried cotangents are not zero, which names around the loop receive some, and
+        which of the carried ones may be other than an array."""
         own = core.assigned(s.body) | {c.name for c in s.carries}
         if isinstance(s, For):
             own |= set(core.pattern_names(s.target))
@@ -679,17 +685,21 @@ class Sweep:
             for c in s.carries:
                 trial = core.name(f"{core.base(c.name)}_bar{core.SEPARATOR}trial")
                 if c.name in flowing:
-                    self.give(c.next, trial)
+                    self.give(c.next, trial, array=c.name not in loose)
                 if c.name in records and isinstance(c.next, ast.Name):
                     self.bars[c.next.id] = Bar(trial, False, False)
             self.block(s.body)
             reached = set(self.bars) - records
+            ends = {n for n in reached if self.bars[n].maybe_none} & {c.name for c in s.carries}
             self.bars, self.out, self.names.count, self.shapes.known = kept
             self.activity.names = active
             new = flowing | {c.name for c in s.carries if c.name in reached}
-            if new == flowing:
-                return flowing, reached - own
-            flowing = new
+            if new != flowing:
+                flowing = new
+            elif ends <= loose:
+                return flowing, reached - own, loose
+            else:
+                loose = loose | ends
 
 
 class LoopReversal:
@@ -703,8 +713,10 @@ class LoopReversal:
         flowing: set[str],
         outer: set[str],
         records: dict[str, Bar],
+        loose: set[str],
     ) -> None:
         self.sweep, self.s, self.given, self.records = sweep, s, given, records
+        self.loose = loose
         self.flowing, self.outer = flowing, sorted(outer)
         self.names = sweep.names
 
@@ -719,7 +731,7 @@ class LoopReversal:
             bar = self.given.get(c.name)
             init = bar.expr if bar is not None else self.zero_before(c)
             carries.append((inside, init, c.name, self.fresh(c.name)))
-            sweep.give(c.next, core.name(inside), array=bar.array if bar else True)
+            sweep.give(c.next, core.name(inside), array=c.name not in self.loose)
         for n in self.outer:
             inside = self.fresh(n)
             old = around.get(n)
@@ -742,10 +754,10 @@ class LoopReversal:
             sweep.bars.pop(n, None)
         collected = self.collect()
         ends = []
-        kinds: dict[str, bool] = {}
+        kinds: dict[str, tuple[bool, bool]] = {}  # an array? perhaps None?
         for _, _, n, _ in carries:
             bar = sweep.bars.get(n)
-            kinds[n] = bar.array if bar is not None else True
+            kinds[n] = (bar.array, bar.maybe_none) if bar is not None else (True, False)
             ends.append(sweep.full(n, bar) if bar is not None else self.zero_inside(n))
         body = tuple(sweep.out)
         sweep.bars, sweep.out = around, outer_out
@@ -766,9 +778,9 @@ class LoopReversal:
         inits = {c.name: c.init for c in carried}
         for (_, _, n, after) in carries:
             if n in inits:
-                sweep.give(inits[n], core.name(after), array=kinds[n])
+                sweep.give(inits[n], core.name(after), array=kinds[n][0])
             else:
-                sweep.bars[n] = Bar(core.name(after), False, kinds[n])
+                sweep.bars[n] = Bar(core.name(after), False, *kinds[n])
         for leaf, after in leaf_bars:
             sweep.give(leaf, self.gathered(after, leaf), array=False)
         return forward
@@ -987,6 +999,11 @@ class LoopReversal:
 def tolerant(application: Application) -> bool:
     """Whether a rule itself undoes a broadcast of its result, by `matmul_bar_x` and the like."""
     return application.rule.name in ("matmul", "dot")
+
+
+def takes_numbers(value: ast.expr) -> bool:
+    """Whether the operation is on numbers and arrays only, so that its rule knows no None."""
+    return isinstance(value, ast.BinOp | ast.UnaryOp)
 
 
 def is_push(value: ast.expr) -> bool:
