@@ -227,7 +227,15 @@ def without_empty_parts(f: Function) -> Function:
 
 
 def has_slice(index: ast.expr) -> bool:
+    """Whether an index may leave items of an array out: `x[:, None]` does not."""
+    parts = index.elts if isinstance(index, ast.Tuple) else [index]
+    if all(isinstance(p, ast.Slice) and ast.unparse(p) == ":" or is_spread(p) for p in parts):
+        return False
     return not isinstance(index, ast.Constant)
+
+
+def is_spread(part: ast.expr) -> bool:
+    return isinstance(part, ast.Constant) and part.value in (None, ...)
 
 
 def nodes(f: Function) -> list[ast.AST]:
