@@ -44,13 +44,14 @@ class Bar:
 
     `lazy`: still to be broadcast to the value's shape.  `array`: surely an array or a number, so
     that it can be added with `+`; otherwise it may be a container, and where `maybe_none`, None for
-    zero.
+    zero.  `missing`: read from a record in which it may be None, though it is of a number or array.
     """
 
     expr: ast.expr
     lazy: bool = False
     array: bool = True
     maybe_none: bool = False
+    missing: bool = False
 
 
 class Sweep:
@@ -114,6 +115,7 @@ class Sweep:
         lazy: bool = False,
         array: bool = True,
         maybe_none: bool | None = None,
+        missing: bool = False,
     ) -> None:
         """Add `g` to the cotangent of a name."""
         if name not in self.activity.names or is_none(g):
@@ -131,13 +133,14 @@ class Sweep:
                 now = np_call("full_like", core.name(name), g) if lazy else g
                 g, lazy = core.call(core.name("@add"), before, now), False
             array, maybe_none = array and old.array, maybe_none and old.maybe_none
+            missing = missing and old.missing
         if not isinstance(g, ast.Name | ast.Constant):
             held = self.names.fresh(f"{core.base(name)}_bar")
             full = self.wide.get(name) or self.shape(name)
             self.shapes.known[held] = full if not lazy else self.expr_shape(g)
             self.out.append(Assign(held, g))
             g = core.name(held)
-        self.bars[name] = Bar(g, lazy, array, maybe_none)
+        self.bars[name] = Bar(g, lazy, array, maybe_none, missing)
 
     def take(self, name: str) -> Bar | None:
         return self.bars.pop(name, None)
@@ -264,11 +267,11 @@ class Sweep:
         """The reverse of `target = value`, one operation on names; gives the forward statements."""
         out = core.name(target)
         if isinstance(value, ast.Name):
-            self.acc(value.id, bar.expr, bar.lazy, bar.array)
+            self.acc(value.id, bar.expr, bar.lazy, bar.array, missing=bar.missing)
             return [s]
-        if bar.maybe_none and takes_numbers(value):
+        if bar.missing and takes_numbers(value):
             whole = core.call(core.name("@materialize"), bar.expr, out)
-            bar = replace(bar, expr=whole, maybe_none=False)
+            bar = replace(bar, expr=whole, missing=False)
         if isinstance(value, ast.BinOp | ast.UnaryOp):
             application = operator_call(value, self.program.resolver)
             if application is None:
@@ -470,11 +473,12 @@ class Sweep:
 
     def pushed(self, value: ast.Call, bar: Bar) -> None:
         """A record's cotangent goes to its fields."""
-        if len(value.args) == 1:
-            self.give(value.args[0], bar.expr, array=False)
-            return
         for i, field in enumerate(value.args):
-            self.give(field, item(bar.expr, core.constant(i)), array=False)
+            g = bar.expr if len(value.args) == 1 else item(bar.expr, core.constant(i))
+            if isinstance(field, ast.Name):
+                self.acc(field.id, g, array=False, missing=True)
+            else:
+                self.give(field, g, array=False)
 
     def contain(self, application: Application, target: str, bar: Bar) -> None:
         """The rule of an operation on containers: cotangents may be containers, or None."""
@@ -608,8 +612,8 @@ class Sweep:
             held = self.names.fresh(f"{core.base(n)}_bar")
             self.shapes.known[held] = self.shape(n)
             merges.append(Merge(held, one, two))
-            none = any(x.maybe_none for x in (one_bar, two_bar) if x is not None)
-            self.bars[n] = Bar(core.name(held), False, array, none)
+            missing = any(x.missing for x in (one_bar, two_bar) if x is not None)
+            self.bars[n] = Bar(core.name(held), False, array, missing=missing)
         exports: list[Merge] = []
         then_out = self.exported(then, then_out, merges, s, "then", exports)
         else_out = self.exported(orelse, else_out, merges, s, "orelse", exports)
@@ -690,7 +694,7 @@ class Sweep:
                     self.bars[c.next.id] = Bar(trial, False, False)
             self.block(s.body)
             reached = set(self.bars) - records
-            ends = {n for n in reached if self.bars[n].maybe_none} & {c.name for c in s.carries}
+            ends = {n for n in reached if self.bars[n].missing} & {c.name for c in s.carries}
             self.bars, self.out, self.names.count, self.shapes.known = kept
             self.activity.names = active
             new = flowing | {c.name for c in s.carries if c.name in reached}
@@ -754,10 +758,10 @@ class LoopReversal:
             sweep.bars.pop(n, None)
         collected = self.collect()
         ends = []
-        kinds: dict[str, tuple[bool, bool]] = {}  # an array? perhaps None?
+        kinds: dict[str, tuple[bool, bool]] = {}  # an array? perhaps missing?
         for _, _, n, _ in carries:
             bar = sweep.bars.get(n)
-            kinds[n] = (bar.array, bar.maybe_none) if bar is not None else (True, False)
+            kinds[n] = (bar.array, bar.missing) if bar is not None else (True, False)
             ends.append(sweep.full(n, bar) if bar is not None else self.zero_inside(n))
         body = tuple(sweep.out)
         sweep.bars, sweep.out = around, outer_out
@@ -780,7 +784,8 @@ class LoopReversal:
             if n in inits:
                 sweep.give(inits[n], core.name(after), array=kinds[n][0])
             else:
-                sweep.bars[n] = Bar(core.name(after), False, *kinds[n])
+                array, missing = kinds[n]
+                sweep.bars[n] = Bar(core.name(after), False, array, missing=missing)
         for leaf, after in leaf_bars:
             sweep.give(leaf, self.gathered(after, leaf), array=False)
         return forward

@@ -47,7 +47,9 @@ class Unsure(Array):
     def _check(self) -> None:
         from overt.runtime.staged_builtins import require
 
-        error = UnboundLocalError(f"variable {self.name!r} is used but was not set on the path taken")
+        error = UnboundLocalError(
+            f"variable {self.name!r} is used but was not set on the path taken"
+        )
         require(self.flag, error)
 
     def handle(self, primitive: Primitive, operands: Sequence[Any], params: dict) -> Any:

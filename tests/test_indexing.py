@@ -328,7 +328,6 @@ def test_last_write_wins() -> None:
 def test_fill_loops_run_in_place() -> None:
     from overt.runtime import control
 
-
     def fill(x: Any) -> Any:
         def body(i: Any, x: Any) -> Any:
             return set_item(x, i, np.sin(i * 1.0))

@@ -254,9 +254,7 @@ def normalized(code: types.CodeType, fn: types.FunctionType) -> core.Function | 
         _normalized[code] = None  # while it is being read: it may call itself
         try:
             loaded = load(fn)
-            _normalized[code] = normalize.normalize(
-                loaded.node, normalize.Text(loaded.file.origin)
-            )
+            _normalized[code] = normalize.normalize(loaded.node, normalize.Text(loaded.file.origin))
         except Refusal:
             pass
     return _normalized[code]

@@ -16,7 +16,14 @@ from overt.runtime.primitive import GRAPH
 from overt.runtime.staging import Graph, run_in
 from overt.runtime.tree import tree_flatten
 
-_STORES = ("STORE_ATTR", "STORE_SUBSCR", "STORE_GLOBAL", "STORE_DEREF", "DELETE_SUBSCR", "IMPORT_NAME")
+_STORES = (
+    "STORE_ATTR",
+    "STORE_SUBSCR",
+    "STORE_GLOBAL",
+    "STORE_DEREF",
+    "DELETE_SUBSCR",
+    "IMPORT_NAME",
+)
 _checked: dict[Any, bool] = {}
 
 
@@ -26,7 +33,9 @@ def check_branches(name: str, branches: Sequence[Callable], operands: Sequence[A
     Errors: TypeError naming the place where the results of two branches differ, and both types.
     """
     leaves, definition = tree_flatten(tuple(operands))
-    if GRAPH.get() is not None or not all(is_array(x) and not getattr(x, "level", 0) for x in leaves):
+    if GRAPH.get() is not None or not all(
+        is_array(x) and not getattr(x, "level", 0) for x in leaves
+    ):
         return
     codes = tuple(getattr(b, "__code__", None) for b in branches)
     key = codes, definition, tuple(map(aval_of, leaves))
@@ -52,7 +61,8 @@ def compare(name: str, branches: Sequence[Callable], operands: Sequence[Any]) ->
         except Unlike as unlike:
             raise TypeError(
                 f"lax.{name}: branches 0 and {position} give results of different types at "
-                f"result{describe(unlike.path)}: {unlike.one} (a {_kind(unlike.one)}) and {unlike.other}"
+                f"result{describe(unlike.path)}: {unlike.one} (a {_kind(unlike.one)}) and "
+                f"{unlike.other}"
             ) from None
 
 
@@ -61,7 +71,7 @@ def _kind(text: str) -> str:
 
 
 def is_simple(branch: Any) -> bool:
-    """Whether a branch is a small function of arrays that calls nothing but functions of modules."""
+    """Whether a branch is a small function of arrays that only calls functions of modules."""
     if not isinstance(branch, types.FunctionType):
         return False
     for value in captured(branch):
@@ -79,4 +89,6 @@ def is_simple(branch: Any) -> bool:
     return True
 
 
-_CHANGING = frozenset("append extend insert remove clear sort reverse update add pop popitem".split())
+_CHANGING = frozenset(
+    "append extend insert remove clear sort reverse update add pop popitem".split()
+)
