@@ -13,6 +13,7 @@ from typing import Any
 
 from overt.rewrites import core, exits
 from overt.rewrites.attempts import attempts_to_blocks
+from overt.rewrites.conditions import changed_roots, loops_that_ask_inside, sets_variables
 from overt.rewrites.core import NOWHERE, Names, Origin
 from overt.rewrites.nonlocals import shared_by_argument
 from overt.rewrites.patterns import match_to_branches
@@ -115,7 +116,8 @@ class Builder:
             taken = {n.id for n in ast.walk(node) if isinstance(n, ast.Name)} | self.local
             last, known = body[-1] if body else None, set(taken)
             held = parameters(node) | self.enclosing | self.cells
-            body = attempts_to_blocks([match_to_branches(s) for s in body], held, taken)
+            body = [loops_that_ask_inside(match_to_branches(s)) for s in body]
+            body = attempts_to_blocks(body, held, taken)
             body, value = exits.single_exit(body, taken)
             self.local |= taken - known
             self.made |= taken - known
@@ -571,19 +573,68 @@ class Expressions(ast.NodeTransformer):
         self.conditional = False
 
     def generic(self, node: ast.AST) -> ast.AST:
-        fields = {}
+        fields: dict[str, Any] = {}
+        done: list[tuple[Any, Any]] = []  # where the parts are that were evaluated already
         for key, value in ast.iter_fields(node):
-            if isinstance(value, list):
-                value = [self.visit(v) if isinstance(v, ast.AST) else v for v in value]
-            elif isinstance(value, ast.AST):
-                value = self.visit(value)
             fields[key] = value
+            if isinstance(value, list):
+                fields[key] = value = list(value)
+            places = enumerate(value) if isinstance(value, list) else [(key, value)]
+            holder = value if isinstance(value, list) else fields
+            for place, part in list(places):
+                if isinstance(part, ast.AST):
+                    self.keep(done, part)
+                    holder[place] = self.visit(part)
+                    done.append((holder, place))
         new = type(node)(**fields)
         if hasattr(node, "text"):
             new.text = node.text  # type: ignore[attr-defined]
         return ast.copy_location(new, node)
 
     generic_visit = generic  # type: ignore[assignment]
+
+    def keep(self, done: list[tuple[Any, Any]], part: ast.AST) -> None:
+        """Give names to what was read from a container that the next part changes."""
+        b = self.builder
+        roots = changed_roots(part) & b.local - b.cells if done and not self.hidden else set()
+        versions = {b.env.get(r) for r in roots}
+        for holder, place in done if roots else ():
+            old = holder[place]
+            value = old.value if isinstance(old, ast.keyword) else old
+            if isinstance(value, ast.expr) and not isinstance(value, ast.Name | ast.Starred | ast.Slice):
+                if core.reads(value) & versions:
+                    held = b.names.fresh("before")
+                    b.assign(held, value)
+                    named = core.name(held)
+                    holder[place] = ast.keyword(old.arg, named) if value is not old else named
+
+    def stepwise(self, node: ast.BoolOp | ast.IfExp) -> ast.expr:
+        """The value of a condition whose parts do more than ask, by statements."""
+        b, held = self.builder, "holds"
+        while held in b.local | b.enclosing:
+            held += "_"
+        steps: list[ast.stmt]
+        if isinstance(node, ast.IfExp):
+            sides = ([exits.assign(held, v, node)] for v in (node.body, node.orelse))
+            steps = [exits.branch(node.test, *sides, node)]
+        else:
+            steps = []
+            for value in reversed(node.values):
+                test: ast.expr = exits.load(held)
+                if isinstance(node.op, ast.Or):
+                    test = exits.negated(test)
+                steps = [exits.branch(test, steps, [], node)] if steps else []
+                steps.insert(0, exits.assign(held, value, node))
+        b.local.add(held)
+        b.block(steps)
+        b.local.discard(held)
+        return core.name(b.env.pop(held))
+
+    def does_more(self, parts: Sequence[ast.expr]) -> bool:
+        """Whether some parts set variables or change containers, and may be made statements."""
+        if self.hidden or self.conditional:
+            return False
+        return any(sets_variables(p) or changed_roots(p) & self.builder.local for p in parts)
 
     def visit(self, node: ast.AST) -> Any:
         kind = NOT_SUPPORTED.get(type(node))
@@ -621,6 +672,8 @@ class Expressions(ast.NodeTransformer):
             )
 
     def visit_IfExp(self, node: ast.IfExp) -> ast.expr:
+        if self.does_more([node.body, node.orelse]):
+            return self.stepwise(node)
         test = self.visit(node.test)
         outer, self.conditional = self.conditional, True
         body, orelse = self.visit(node.body), self.visit(node.orelse)
@@ -628,6 +681,8 @@ class Expressions(ast.NodeTransformer):
         return ast.copy_location(ast.IfExp(test, body, orelse), node)
 
     def visit_BoolOp(self, node: ast.BoolOp) -> ast.expr:
+        if self.does_more(node.values[1:]):
+            return self.stepwise(node)
         first = self.visit(node.values[0])
         outer, self.conditional = self.conditional, True
         rest = [self.visit(v) for v in node.values[1:]]
