@@ -10,6 +10,7 @@ from typing import Any, NamedTuple
 import numpy
 
 from overt.backend.pytrees import GetAttrKey
+from overt.runtime.array import Array
 from overt.runtime.tree_registry import LENIENT
 from overt.runtime.undefined import UndefinedValue
 
@@ -20,7 +21,7 @@ NUMBERS = (bool, int, float, complex)
 
 def is_array(x: Any) -> bool:
     """Whether a value is a number or an array of any kind."""
-    if isinstance(x, (*NUMBERS, numpy.ndarray, numpy.generic)):
+    if isinstance(x, (Array, *NUMBERS, numpy.ndarray, numpy.generic)):
         return True
     if type(x) is UndefinedValue or not hasattr(x, "dtype"):
         return False

@@ -10,6 +10,7 @@ from overt.runtime.batching import AUTO, vmap_call
 from overt.runtime.lanes import move_axis, spread
 from overt.runtime.parts import is_array
 from overt.runtime.tree import prefix_leaves, tree_flatten, tree_leaves, tree_map
+from overt.runtime.unsure import certain
 
 
 def vjp_of_vmap(
@@ -20,8 +21,13 @@ def vjp_of_vmap(
     None where the pullback of one lane is no container of arrays, so that it cannot leave its lane.
     """
     in_axes = tuple(f.in_axes) if isinstance(f.in_axes, list) else f.in_axes
+
+    def pulled(*lane: Any) -> tuple[Any, Any]:
+        out, pull = vjp_of(f.__wrapped__, *lane)
+        return out, certain(pull)  # what a lane did not set, its reverse does not read
+
     (out, pull), (out_axes, pull_axes) = vmap_call(
-        lambda *lane: vjp_of(f.__wrapped__, *lane),
+        pulled,
         args,
         in_axes,
         AUTO,

@@ -7,6 +7,7 @@ from typing import Any, NamedTuple
 
 import numpy
 
+from overt.runtime.array import Array
 from overt.runtime.errors import StagingError
 from overt.runtime.numpy.movement import shape_of
 from overt.runtime.primitive import GRAPH
@@ -41,7 +42,7 @@ class OnNewAxis:
 
 def is_array(x: Any) -> bool:
     """Whether an index entry is an array of any kind (numbers and lists are not)."""
-    return hasattr(x, "shape") and hasattr(x, "dtype")
+    return isinstance(x, Array) or hasattr(x, "shape") and hasattr(x, "dtype")
 
 
 def as_entries(index: Any) -> list[Any]:
