@@ -452,6 +452,40 @@ class Builder:
         else:
             self.emit(core.While(head, tuple(carries), block, until, origin))
 
+    def looped(self, node: ast.ListComp | ast.SetComp | ast.DictComp) -> ast.expr:
+        """A comprehension that sets variables of the function, as a loop."""
+        own = {
+            n.id: f"{n.id}_"
+            for g in node.generators
+            for n in ast.walk(g.target)
+            if isinstance(n, ast.Name)
+        }
+        held = "items"
+        while held in self.local | self.enclosing:
+            held += "_"
+        for n in own:
+            while own[n] in self.local | self.enclosing:
+                own[n] += "_"
+        node = Renamed(own).visit(node)
+        place = ast.Name(held, ast.Load())
+        step: ast.stmt
+        if isinstance(node, ast.DictComp):
+            step = ast.Assign([ast.Subscript(place, node.key, ast.Store())], node.value)
+            empty: ast.expr = ast.Dict([], [])
+        else:
+            method = "append" if isinstance(node, ast.ListComp) else "add"
+            step = ast.Expr(ast.Call(ast.Attribute(place, method, ast.Load()), [node.elt], []))
+            empty = ast.List([], ast.Load())
+            if isinstance(node, ast.SetComp):
+                empty = ast.Call(ast.Name("set", ast.Load()), [], [])
+        for g in reversed(node.generators):
+            for condition in reversed(g.ifs):
+                step = exits.branch(condition, [step], [], node)
+            step = ast.copy_location(ast.For(g.target, g.iter, [step], []), node)
+        self.local |= {held, *own.values()}
+        self.block([exits.assign(held, empty, node), step])
+        return core.name(self.env[held])
+
     def do_With(self, s: ast.With) -> None:
         items = []
         for item in s.items:
@@ -735,6 +769,9 @@ class Expressions(ast.NodeTransformer):
 
     def comprehension(self, node: ast.AST) -> ast.AST:
         hidden = self.hidden
+        if not hidden and not self.conditional and not isinstance(node, ast.GeneratorExp):
+            if any(isinstance(n, ast.NamedExpr) for n in ast.walk(node)):
+                return self.builder.looped(node)  # type: ignore[arg-type]
         generators = []
         for g in node.generators:  # type: ignore[attr-defined]
             items = Expressions(self.builder, hidden).visit(g.iter) if hidden else self.visit(g.iter)

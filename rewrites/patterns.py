@@ -12,6 +12,10 @@ import ast
 from overt.rewrites.refusal import Refusal
 
 
+# Classes whose one positional pattern stands for the whole value: `case int(n)`.
+WHOLE = frozenset("bool bytes dict float frozenset int list set str tuple".split())
+
+
 def match_to_branches(s: ast.stmt) -> ast.stmt:
     """The statement with every `match` in it replaced."""
     return Matches().visit(s)
@@ -141,10 +145,12 @@ def mapping_test(p: ast.MatchMapping, subject: ast.expr, binds: list[ast.stmt]) 
 
 
 def class_test(p: ast.MatchClass, subject: ast.expr, binds: list[ast.stmt]) -> ast.expr:
-    if p.patterns:
+    whole = isinstance(p.cls, ast.Name) and p.cls.id in WHOLE and len(p.patterns) == 1
+    if p.patterns and not whole:
         raise Refusal("positional patterns of a class are not supported", "Name its fields.", p)
     isinstance_ = ast.Call(ast.Name("isinstance", ast.Load()), [subject, p.cls], [])
     tests: list[ast.expr | None] = [isinstance_]
+    tests += [pattern_test(q, subject, binds) for q in p.patterns]
     for attribute, q in zip(p.kwd_attrs, p.kwd_patterns, strict=True):
         tests.append(pattern_test(q, ast.Attribute(subject, attribute, ast.Load()), binds))
     return both(tests)
