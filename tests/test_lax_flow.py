@@ -128,3 +128,49 @@ def test_keys_in_loops():
     keys = random.split(random.key(3), 2)
     several = overt.vmap(walk)(keys)
     assert_allclose(several[1], walk(keys[1]), rtol=1e-6)
+
+
+def test_scans_in_scans_that_close_over_values(x64):
+    xs = onp.linspace(-0.5, 0.7, 12).reshape(4, 3)
+    ws = onp.linspace(-0.6, 0.8, 18).reshape(2, 3, 3)
+
+    def f(w, xs):
+        def outer(c, x):
+            v = w * np.sum(x)
+
+            def inner(d, y):
+                d = np.tanh(v @ d + y + w[0])
+                return d, d * c[0]
+
+            d, e = lax.scan(inner, c, xs)
+            return d, e.sum(0) * v[0]
+
+        c, es = lax.scan(outer, np.ones(3), xs)
+        return np.sum(c * c) + np.sum(es)
+
+    grad = overt.grad(f, argnums=(0, 1))
+    plain = [grad(w, xs) for w in ws]
+    for k, w in enumerate(ws):
+        for bar, x in zip(plain[k], (w, xs), strict=True):
+            e = onp.zeros_like(x)
+            e[0, 1] = 1e-6
+            lower, upper = ((f(w - s, xs) if x is w else f(w, xs - s)) for s in (e, -e))
+            assert_allclose(bar[0, 1], (upper - lower) / 2e-6, rtol=1e-6)
+    staged = overt.jit(grad)(ws[0], xs)
+    several = overt.jit(overt.vmap(grad, in_axes=(0, None)))(ws, xs)
+    for i in (0, 1):
+        assert_allclose(staged[i], plain[0][i], rtol=1e-9)
+        assert_allclose(several[i], [plain[0][i], plain[1][i]], rtol=1e-9)
+
+
+def test_records_do_not_copy_what_comes_from_outside():
+    def f(w, xs):
+        def step(h, x):
+            return np.tanh(w @ h + x), h
+
+        h, hs = lax.scan(step, np.zeros(8), xs)
+        return np.sum(h) + np.sum(hs)
+
+    text = overt.jit(overt.grad(f)).lower(np.ones((8, 8)), np.ones((5, 8))).as_text()
+    assert "5x8xf" in text
+    assert "5x8x8xf" not in text

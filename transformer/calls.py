@@ -63,6 +63,7 @@ def vjp_of(f: Any, *args: Any, **keywords: Any) -> tuple[Any, Callable[[Any], An
 
 def call_pair(f: Any, args: tuple[Any, ...], keywords: dict[str, Any]) -> Any:
     """The ways to differentiate a call that are better than recording it; None if there is none."""
+    f = transformed.unlifted(f)
     if f is vjp_of:
         return differentiated_vjp(args, keywords)
     if isinstance(f, Pullback):

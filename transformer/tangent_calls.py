@@ -77,6 +77,7 @@ def found_jvp(
     f_dot: Any,
 ) -> Pair:
     """The jvp of a call by what is called."""
+    f = transformed.unlifted(f)
     if f is functools.partial:
         out = functools.partial(args[0], *args[1:], **keywords)
         held: tuple = ()

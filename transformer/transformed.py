@@ -234,12 +234,21 @@ def lifted(fn: Any) -> Callable[..., Any]:
     if isinstance(fn, Transformed) or not has_source(fn):
         return fn
     if isinstance(fn, types.FunctionType):
-        return alive(fn, "|lift", lambda: lift(source_of(fn)))
+        live = alive(fn, "|lift", lambda: lift(source_of(fn)))
+        live.__dict__["__overt_lifts__"] = weakref.ref(fn)
+        return live
     if isinstance(fn, types.MethodType):
         return functools.partial(lifted(fn.__func__), fn.__self__)
     if isinstance(fn, functools.partial):
         return functools.partial(lifted(fn.func), *fn.args, **fn.keywords)
     return functools.partial(lifted(call_method(fn)), fn)
+
+
+def unlifted(fn: Any) -> Any:
+    """The function that `lifted` made this one of; any other as it is."""
+    made_of = fn.__dict__.get("__overt_lifts__") if isinstance(fn, types.FunctionType) else None
+    original = made_of() if made_of is not None else None
+    return fn if original is None else original
 
 
 def lifted_form(fn: Any) -> Callable[..., Any]:
