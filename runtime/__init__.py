@@ -9,7 +9,7 @@ import importlib
 from typing import Any
 
 _NAMES = {
-    "caught": "caught",
+    "handled": "caught",
     "containers": "appended at changed is_mapping is_sequence no_views not_kept popped unshared",
     "control": "Saved Undefined cond for_loop guard loop_enumerate loop_range loop_reversed "
     "loop_zip while_loop",

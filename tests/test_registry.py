@@ -8,7 +8,8 @@ import doctest
 import pytest
 
 import overt.numpy as np
-import tests.modules  # noqa: F401
+import overt.runtime
+import tests.modules
 from overt.runtime.primitive import REGISTRY
 
 # Regions: their derivative is that of the code they were staged from.  LAPACK's own forms of a QR
@@ -37,3 +38,9 @@ def test_example_of_a_primitive(name):
     )
     runner = doctest.DocTestRunner(optionflags=doctest.NORMALIZE_WHITESPACE | doctest.ELLIPSIS)
     assert runner.run(test).failed == 0
+
+
+def test_names_for_generated_code_are_no_modules():
+    """`overt.runtime.x` is the module x as soon as anybody has imported that."""
+    modules = {name.removeprefix("overt.runtime.") for name in tests.modules.NAMES}
+    assert not modules & set(overt.runtime._PLACES)
