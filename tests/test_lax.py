@@ -162,9 +162,10 @@ def test_numbers_adapt_to_arrays():
 
 def test_control_flow_as_functions():
     assert float(lax.cond(False, lambda x: x + 1, lambda x: x - 1, 0.0)) == -1
-    assert [lax.switch(i, [lambda: "a", lambda: "b", lambda: "c"]) for i in (-5, 0, 1, 2, 9)] == [
-        "a", "a", "b", "c", "c",
-    ]  # fmt: skip
+    found = [lax.switch(i, [lambda: 5, lambda: 6, lambda: 7]) for i in (-5, 0, 1, 2, 9)]
+    assert found == [5, 5, 6, 7, 7]
+    with pytest.raises(TypeError, match="different types"):
+        lax.switch(0, [lambda: 5, lambda: (5, 6)])
     assert lax.while_loop(lambda x: x < 10, lambda x: x + 1, 0) == 10
     assert lax.fori_loop(0, 10, lambda i, x: x + i, 0) == 45
     carry, ys = lax.scan(lambda c, x: (c + x[0] * x[1], c), 0.0, (np.arange(16.0), np.ones(16)))
