@@ -216,6 +216,52 @@ def returned_from_try(x: Any) -> Any:
         return x**2
 
 
+# --- conditions that set variables, patterns
+
+
+def walrus_behind_and(x: Any) -> Any:
+    n, y = 0, 0.0
+    while n < 3 and (y := x * n) < 10:
+        n += 1
+    if (z := y * 2) > 4 and (w := z - 1) > 0:
+        return z * 3 + w
+    return y + n
+
+
+def read_before_it_is_popped(x: Any) -> Any:
+    xs = [x, 2 * x, 3 * x]
+    return xs[0] * 10 + xs.pop(0) + xs[0]
+
+
+def popped_on_one_side(x: Any) -> Any:
+    xs = [x, 2 * x]
+    y = xs.pop() if x > 0.2 else xs.pop(0)
+    return y * xs[0] + len(xs)
+
+
+def walrus_in_a_comprehension(x: Any) -> Any:
+    i = 5.0
+    vs = [v for i in range(4) if (v := x * i) is not None]
+    return sum(vs) + v + i
+
+
+def kinds(x: Any) -> Any:
+    s = 0.0
+    for kind in ("sq", ("cube", 3), {"p": 2.0}, 7, None):
+        match kind:
+            case "sq":
+                s = s - x * x
+            case (_, n) if n > 2:
+                s = s + x**n
+            case {"p": p}:
+                s = s + p * x
+            case int(k):
+                s = s + k * x
+            case _:
+                s = s + 1.0
+    return s
+
+
 PROGRAMS = [
     counter,
     calls_inside_expressions,
@@ -232,6 +278,11 @@ PROGRAMS = [
     handled,
     handled_in_a_loop,
     returned_from_try,
+    walrus_behind_and,
+    read_before_it_is_popped,
+    popped_on_one_side,
+    walrus_in_a_comprehension,
+    kinds,
 ]
 # An exception that was handled has no derivative in reverse; said when it happens.
 NO_REVERSE = {handled_in_a_loop, returned_from_try}
