@@ -1,9 +1,9 @@
-"""Conditions that set variables or change containers, made statements where they may not be evaluated.
+"""Conditions that set variables or change containers, made statements where they may be skipped.
 
-    while xs and (y := xs.pop()) > 0:        while True:
-        total += y                   ->          if not (xs and (y := xs.pop()) > 0):
-                                                     break
-                                                 total += y
+while xs and (y := xs.pop()) > 0:        while True:
+    total += y                   ->          if not (xs and (y := xs.pop()) > 0):
+                                                 break
+                                             total += y
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from overt.rewrites.scopes import CHANGING, NESTED, root_name
 
 
 def loops_that_ask_inside(s: ast.stmt) -> ast.stmt:
-    """The statement with each `while` whose test does more than ask rewritten to ask in its body."""
+    """The statement with each `while` whose test does more than ask made to ask in its body."""
     return Loops().visit(s)
 
 

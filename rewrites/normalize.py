@@ -39,7 +39,7 @@ class Text:
     origin: Callable[[int], Origin]
 
 
-def normalize(node: ast.FunctionDef | ast.Lambda, text: Text, method_class: bool = False) -> core.Function:
+def normalize(node: ast.FunctionDef | ast.Lambda, text: Text) -> core.Function:
     """The function in core form; the tree itself is left as it is, to be read again."""
     return Builder(Names(), text).function(pushes_as_values(copied(node)), {})
 
@@ -79,8 +79,8 @@ class Builder:
             scope = Scope(node)
             scope.cells |= stays
         self.cells = scope.cells | scope.outer
-        defaults: list[ast.expr | None] = [None] * (len(a.posonlyargs) + len(a.args) - len(a.defaults))
-        defaults += a.defaults
+        without_default = len(a.posonlyargs) + len(a.args) - len(a.defaults)
+        defaults: list[ast.expr | None] = [*[None] * without_default, *a.defaults]
         kinds = [(p, "positional") for p in a.posonlyargs] + [(p, "normal") for p in a.args]
         self.env = dict(outer)
         self.outer = outer
@@ -614,7 +614,7 @@ class Expressions(ast.NodeTransformer):
             if isinstance(value, list):
                 fields[key] = value = list(value)
             places = enumerate(value) if isinstance(value, list) else [(key, value)]
-            holder = value if isinstance(value, list) else fields
+            holder: Any = value if isinstance(value, list) else fields
             for place, part in list(places):
                 if isinstance(part, ast.AST):
                     self.keep(done, part)
@@ -635,7 +635,8 @@ class Expressions(ast.NodeTransformer):
         for holder, place in done if roots else ():
             old = holder[place]
             value = old.value if isinstance(old, ast.keyword) else old
-            if isinstance(value, ast.expr) and not isinstance(value, ast.Name | ast.Starred | ast.Slice):
+            plain = ast.Name | ast.Starred | ast.Slice
+            if isinstance(value, ast.expr) and not isinstance(value, plain):
                 if core.reads(value) & versions:
                     held = b.names.fresh("before")
                     b.assign(held, value)
@@ -649,8 +650,8 @@ class Expressions(ast.NodeTransformer):
             held += "_"
         steps: list[ast.stmt]
         if isinstance(node, ast.IfExp):
-            sides = ([exits.assign(held, v, node)] for v in (node.body, node.orelse))
-            steps = [exits.branch(node.test, *sides, node)]
+            body, orelse = ([exits.assign(held, v, node)] for v in (node.body, node.orelse))
+            steps = [exits.branch(node.test, [*body], [*orelse], node)]
         else:
             steps = []
             for value in reversed(node.values):
@@ -774,7 +775,8 @@ class Expressions(ast.NodeTransformer):
                 return self.builder.looped(node)  # type: ignore[arg-type]
         generators = []
         for g in node.generators:  # type: ignore[attr-defined]
-            items = Expressions(self.builder, hidden).visit(g.iter) if hidden else self.visit(g.iter)
+            around = Expressions(self.builder, hidden) if hidden else self
+            items = around.visit(g.iter)
             hidden |= {n.id for n in ast.walk(g.target) if isinstance(n, ast.Name)}
             inner = Expressions(self.builder, hidden)
             conditions = [inner.visit(c) for c in g.ifs]

@@ -11,7 +11,6 @@ import ast
 
 from overt.rewrites.refusal import Refusal
 
-
 # Classes whose one positional pattern stands for the whole value: `case int(n)`.
 WHOLE = frozenset("bool bytes dict float frozenset int list set str tuple".split())
 
