@@ -91,10 +91,10 @@ class Sweep:
         """Whether a plain statement computes the name; its cotangent can start as the number 1."""
         return any(isinstance(s, Assign) and s.target == name for s in self.function.body)
 
-    def give(self, node: ast.expr, g: ast.expr, array: bool = True, lazy: bool = False) -> None:
+    def give(self, node: ast.expr, g: ast.expr, array: bool = True, missing: bool = False) -> None:
         """Add a cotangent to a value: a name, or a container of names."""
         if isinstance(node, ast.Name):
-            self.acc(node.id, g, lazy, array and self.is_arrayish(node.id))
+            self.acc(node.id, g, array=array, missing=missing)
         elif isinstance(node, ast.Tuple | ast.List):
             for i, e in enumerate(node.elts):
                 self.give(e, item(g, core.constant(i)), array=False)
@@ -104,9 +104,6 @@ class Sweep:
                     self.give(v, item(g, k), array=False)
         elif self.activity.expr(node):
             raise AssertionError(f"an active expression was not flattened: {ast.dump(node)[:200]}")
-
-    def is_arrayish(self, name: str) -> bool:
-        return True
 
     def acc(
         self,
@@ -269,9 +266,6 @@ class Sweep:
         if isinstance(value, ast.Name):
             self.acc(value.id, bar.expr, bar.lazy, bar.array, missing=bar.missing)
             return [s]
-        if bar.missing and takes_numbers(value):
-            whole = core.call(core.name("@materialize"), bar.expr, out)
-            bar = replace(bar, expr=whole, missing=False)
         if isinstance(value, ast.BinOp | ast.UnaryOp):
             application = operator_call(value, self.program.resolver)
             if application is None:
@@ -295,6 +289,8 @@ class Sweep:
         """The rule of a function, for each operand with a derivative."""
         elementwise = application.rule.elementwise
         g = bar.expr
+        if bar.missing:
+            g = core.call(core.name("@materialize"), g, out)
         wide = out.id in self.wide
         if wide and not elementwise and not tolerant(application):
             g = self.full(out.id, bar)
@@ -475,10 +471,7 @@ class Sweep:
         """A record's cotangent goes to its fields."""
         for i, field in enumerate(value.args):
             g = bar.expr if len(value.args) == 1 else item(bar.expr, core.constant(i))
-            if isinstance(field, ast.Name):
-                self.acc(field.id, g, array=False, missing=True)
-            else:
-                self.give(field, g, array=False)
+            self.give(field, g, array=False, missing=True)
 
     def contain(self, application: Application, target: str, bar: Bar) -> None:
         """The rule of an operation on containers: cotangents may be containers, or None."""
@@ -583,15 +576,15 @@ class Sweep:
         for m in s.merges:
             bar = self.take(m.name)
             if bar is not None:
-                given.append((m, self.full(m.name, bar), bar.array))
+                given.append((m, replace(bar, expr=self.full(m.name, bar), lazy=False)))
         if not given:
             return s
         before, outer = dict(self.bars), self.out
         sides = []
         for side, block in (("then", s.then), ("orelse", s.orelse)):
             self.bars, self.out = dict(before), []
-            for m, g, array in given:
-                self.give(getattr(m, side), g, array)
+            for m, bar in given:
+                self.give(getattr(m, side), bar.expr, bar.array, bar.missing)
             forward = self.block(block)
             own = core.assigned(block)
             self.bars = {n: b for n, b in self.bars.items() if n not in own}
@@ -670,7 +663,7 @@ class Sweep:
         if not given:
             return s
         records = {n: given.pop(n) for n in list(given) if record_of(s, n) is not None}
-        loose = {n for n, bar in given.items() if not bar.array}
+        loose = {n for n, bar in given.items() if bar.missing}
         flowing, outer, loose = self.fixpoint(s, set(given), set(records), loose)
         return LoopReversal(self, s, given, flowing, outer, records, loose).build()
 
@@ -678,7 +671,7 @@ class Sweep:
         self, s: For | While, flowing: set[str], records: set[str], loose: set[str]
     ) -> tuple[set[str], set[str], set[str]]:
         """Which carried cotangents are not zero, which names around the loop receive some, and
-        which of the carried ones may be other than an array."""
+        which of the carried ones may be missing."""
         own = core.assigned(s.body) | {c.name for c in s.carries}
         if isinstance(s, For):
             own |= set(core.pattern_names(s.target))
@@ -689,7 +682,7 @@ class Sweep:
             for c in s.carries:
                 trial = core.name(f"{core.base(c.name)}_bar{core.SEPARATOR}trial")
                 if c.name in flowing:
-                    self.give(c.next, trial, array=c.name not in loose)
+                    self.give(c.next, trial, c.name not in loose, c.name in loose)
                 if c.name in records and isinstance(c.next, ast.Name):
                     self.bars[c.next.id] = Bar(trial, False, False)
             self.block(s.body)
@@ -735,7 +728,9 @@ class LoopReversal:
             bar = self.given.get(c.name)
             init = bar.expr if bar is not None else self.zero_before(c)
             carries.append((inside, init, c.name, self.fresh(c.name)))
-            sweep.give(c.next, core.name(inside), array=c.name not in self.loose)
+            missing = c.name in self.loose
+            array = not missing and (bar is None or bar.array)
+            sweep.give(c.next, core.name(inside), array, missing)
         for n in self.outer:
             inside = self.fresh(n)
             old = around.get(n)
@@ -782,7 +777,7 @@ class LoopReversal:
         inits = {c.name: c.init for c in carried}
         for (_, _, n, after) in carries:
             if n in inits:
-                sweep.give(inits[n], core.name(after), array=kinds[n][0])
+                sweep.give(inits[n], core.name(after), *kinds[n])
             else:
                 array, missing = kinds[n]
                 sweep.bars[n] = Bar(core.name(after), False, array, missing=missing)
@@ -1004,11 +999,6 @@ class LoopReversal:
 def tolerant(application: Application) -> bool:
     """Whether a rule itself undoes a broadcast of its result, by `matmul_bar_x` and the like."""
     return application.rule.name in ("matmul", "dot")
-
-
-def takes_numbers(value: ast.expr) -> bool:
-    """Whether the operation is on numbers and arrays only, so that its rule knows no None."""
-    return isinstance(value, ast.BinOp | ast.UnaryOp)
 
 
 def is_push(value: ast.expr) -> bool:
