@@ -180,7 +180,9 @@ class Attempts:
         """Statements that keep what the body sets last, and that restore it after an exception."""
         wanted = {n for h in s.handlers for n in loads(h.body)} | self.loaded_beside(body)
         last = changed_names(body[-1]) - self.unsure(body)
-        names = sorted(n for n in last & wanted if n in self.shared or self.is_set_beside(n, s, body))
+        names = sorted(
+            n for n in last & wanted if n in self.shared or self.is_set_beside(n, s, body)
+        )
         before: Stmts = []
         again: Stmts = []
         for n in names:

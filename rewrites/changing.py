@@ -1,7 +1,7 @@
 """Changing: reads that may give another value later in the same function.
 
-    y = x * car.speed
-    car.speed = 0.0         # the reverse sweep needs the speed that `y` was made with
+y = x * car.speed
+car.speed = 0.0         # the reverse sweep needs the speed that `y` was made with
 """
 
 from __future__ import annotations

@@ -20,7 +20,9 @@ from typing import Any, NamedTuple
 from overt.rewrites.scopes import CHANGING, Scope, changed_names, free_names, locals_of
 
 # Callables whose result calls the function that they are given.
-HOLDING = frozenset("partial jit vmap pmap grad value_and_grad jacfwd jacrev hessian checkpoint".split())
+HOLDING = frozenset(
+    "partial jit vmap pmap grad value_and_grad jacfwd jacrev hessian checkpoint".split()
+)
 Nested = ast.FunctionDef | ast.Lambda
 
 
@@ -119,7 +121,9 @@ class Timeline:
             for part in [*node.args, *node.keywords]:
                 self.expression(part, at, holder if word in HOLDING else "", keeps)
             return
-        plain = isinstance(node, ast.BinOp | ast.UnaryOp | ast.Compare | ast.Subscript | ast.Attribute)
+        plain = isinstance(
+            node, ast.BinOp | ast.UnaryOp | ast.Compare | ast.Subscript | ast.Attribute
+        )
         for part in ast.iter_child_nodes(node):
             self.expression(part, at, "" if plain else holder, kept and not plain)
 

@@ -92,7 +92,9 @@ def with_late_lambdas_named(node: ast.FunctionDef) -> ast.FunctionDef:
             new = copy.copy(s)
             for key, value in ast.iter_fields(s):
                 if isinstance(value, list):
-                    setattr(new, key, [self.visit(v) if isinstance(v, BLOCKS) else v for v in value])
+                    setattr(
+                        new, key, [self.visit(v) if isinstance(v, BLOCKS) else v for v in value]
+                    )
             return new
 
     return Named().generic_visit(node)  # type: ignore[return-value]
@@ -120,7 +122,9 @@ def plan_of(
         passed = closed({g: free[g] & variables for g in nested}, calls)
         shares = {g for g in nested if changed[g] or passed[g]}
         bad = {g for g in shares if g not in usable or not changed[g] <= variables}
-        bad |= {g for g in shares if (passed[g] | changed[g]) & (locals_of(nested[g]) - declared[g])}
+        bad |= {
+            g for g in shares if (passed[g] | changed[g]) & (locals_of(nested[g]) - declared[g])
+        }
         bad |= {g for g in shares if g in reached[g]}
         more = {n for g in bad for n in changed[g] | passed[g]} - blocked
         if not more:
@@ -182,8 +186,11 @@ def names_taken_deeper(node: ast.FunctionDef) -> set[str]:
 def is_simple(node: ast.FunctionDef, f: ast.FunctionDef) -> bool:
     """Whether a nested function is defined once, plainly."""
     stores = sum(
-        isinstance(n, ast.FunctionDef) and n.name == f.name
-        or isinstance(n, ast.Name) and n.id == f.name and not isinstance(n.ctx, ast.Load)
+        isinstance(n, ast.FunctionDef)
+        and n.name == f.name
+        or isinstance(n, ast.Name)
+        and n.id == f.name
+        and not isinstance(n.ctx, ast.Load)
         for n in own_nodes(node)
     )
     if stores != 1 or f.decorator_list or f.name in parameters(node):
@@ -367,7 +374,9 @@ class Rewrite:
     def on_While(self, s: ast.While) -> Stmts:
         body = self.block(s.body)
         if not self.mentions(s.test):
-            return [self.replaced(s, test=self.read(s.test), body=body, orelse=self.block(s.orelse))]
+            return [
+                self.replaced(s, test=self.read(s.test), body=body, orelse=self.block(s.orelse))
+            ]
         if s.orelse:
             raise Escapes(self.first_changer(s.test))
         outer, self.before = self.before, []
@@ -404,7 +413,9 @@ class Rewrite:
         return next(g for g, s in self.plan.items() if s is self.mine)
 
     def first_changer(self, node: ast.AST) -> str:
-        return next(n.id for n in ast.walk(node) if isinstance(n, ast.Name) and n.id in self.changers)
+        return next(
+            n.id for n in ast.walk(node) if isinstance(n, ast.Name) and n.id in self.changers
+        )
 
     # --- expressions
 
@@ -413,7 +424,11 @@ class Rewrite:
 
     def read(self, node):  # type: ignore[no-untyped-def]
         """A node in which only functions are called that read shared variables."""
-        return Readers(self).visit(copy.deepcopy(node)) if self.mentions(node, set(self.plan)) else node
+        return (
+            Readers(self).visit(copy.deepcopy(node))
+            if self.mentions(node, set(self.plan))
+            else node
+        )
 
     def settled(self, node: ast.expr) -> ast.expr:
         """The expression with each changing call made before it, in the order of evaluation."""
@@ -475,11 +490,17 @@ class Rewrite:
 
     def held(self, node: ast.AST) -> ast.AST:
         """What is evaluated before a changing call, kept as it was then."""
-        if isinstance(node, ast.Constant | ast.Lambda | ast.operator | ast.cmpop | ast.unaryop | ast.boolop):
+        if isinstance(
+            node, ast.Constant | ast.Lambda | ast.operator | ast.cmpop | ast.unaryop | ast.boolop
+        ):
             return node
         if isinstance(node, ast.Name) and node.id not in self.variables:
             return node
-        if isinstance(node, ast.Attribute) and is_path(node) and not self.mentions(node, self.variables):
+        if (
+            isinstance(node, ast.Attribute)
+            and is_path(node)
+            and not self.mentions(node, self.variables)
+        ):
             return node
         if isinstance(node, ast.keyword | ast.Starred | ast.FormattedValue):
             new = copy.copy(node)
@@ -540,4 +561,3 @@ def is_path(node: ast.expr) -> bool:
     while isinstance(node, ast.Attribute):
         node = node.value
     return isinstance(node, ast.Name)
-
