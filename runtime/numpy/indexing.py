@@ -44,7 +44,7 @@ def is_host_array(x: Any) -> bool:
 def read(x: Any, index: Any, mode: str = "clip", fill: Any = None, check: bool = True,
          sorted: bool = False, unique: bool = False) -> Any:  # fmt: skip
     """The part of an array that any NumPy index selects."""
-    if type(index) is int and GRAPH.get() is None and x.aval.shape:
+    if type(index) is int and check and GRAPH.get() is None and x.aval.shape:
         return read_row(x, index)
     plan = make_plan(index, x.shape, check=check)
     part = x if plan.whole else pick(x, spec=plan.spec)
