@@ -175,7 +175,7 @@ def test_modes() -> None:
     assert_same(x.at[far].get(mode="fill", fill_value=-1), numpy.array([1.0, -1.0]))
     assert_same(x.at[far].get(mode="clip"), numpy.array([1.0, 2.0]))
     assert_same(x.at[7].get(), numpy.array(2.0))
-    assert_same(x.at[-7].get(), numpy.array(1.0))
+    assert_same(x.at[-7].get(), numpy.array(0.0))
     assert_same(x.at[7].get(mode="fill", fill_value=-1), numpy.array(-1.0))
     assert_same(x.at[far].set(5.0), numpy.array([0.0, 5.0, 2.0]))
     assert_same(x.at[far].set(5.0, mode="clip"), numpy.array([0.0, 5.0, 5.0]))
