@@ -742,11 +742,14 @@ class LoopReversal:
             else:
                 init = sweep.zero(n, True)
             carries.append((inside, init, n, self.fresh(n)))
+            missing = old is not None and old.missing
+            if missing:
+                self.loose.add(n)
             mine = sweep.bars.get(n)
             if mine is not None:
-                sweep.acc(n, core.name(inside), array=mine.array)
+                sweep.acc(n, core.name(inside), array=mine.array and not missing, missing=missing)
             else:
-                sweep.bars[n] = Bar(core.name(inside))
+                sweep.bars[n] = Bar(core.name(inside), array=not missing, missing=missing)
         self.read_records()
         forward_body = sweep.block(s.body)
         for n in self.records:
@@ -757,6 +760,8 @@ class LoopReversal:
         for _, _, n, _ in carries:
             bar = sweep.bars.get(n)
             kinds[n] = (bar.array, bar.missing) if bar is not None else (True, False)
+            if n in self.loose:  # and stays so where no iteration runs
+                kinds[n] = (False, True)
             ends.append(sweep.full(n, bar) if bar is not None else self.zero_inside(n))
         body = tuple(sweep.out)
         sweep.bars, sweep.out = around, outer_out
