@@ -22,7 +22,6 @@ from overt.runtime.numpy.selection import *  # noqa: F403
 from overt.runtime.numpy.reducing import *  # noqa: F403
 from overt.runtime.numpy.reductions import *  # noqa: F403
 from overt.runtime.numpy.shaping import *  # noqa: F403
-from overt.runtime.numpy.indexing import *  # noqa: F403
 from overt.runtime.numpy.einsum import *  # noqa: F403  (the function has the module's name)
 
 if TYPE_CHECKING:
@@ -33,6 +32,7 @@ if TYPE_CHECKING:
     from overt.runtime.numpy.diagonals import *  # noqa: F403
     from overt.runtime.numpy.functional import *  # noqa: F403
     from overt.runtime.numpy.histograms import *  # noqa: F403
+    from overt.runtime.numpy.indexing import *  # noqa: F403
     from overt.runtime.numpy.joining import *  # noqa: F403
     from overt.runtime.numpy.moments import *  # noqa: F403
     from overt.runtime.numpy.packing import *  # noqa: F403
@@ -51,6 +51,7 @@ if TYPE_CHECKING:
 
 # Modules that are imported when one of their names is first used.
 _LATER = {
+    "indexing": "getitem set_item",
     "joining": "append array_split block column_stack concat concatenate dsplit dstack "
     "hsplit hstack split stack unstack vsplit vstack",
     "diagonals": "diag diag_indices diag_indices_from diagflat diagonal fill_diagonal "
@@ -88,7 +89,7 @@ _LATER = {
     "moments": "mean std var",
 }
 _PLACES = places_of(__name__, _LATER)
-_INTERNAL = {"cummax", "cummin"}
+_INTERNAL = {"cummax", "cummin", "getitem", "set_item"}
 
 # What a user of `overt.numpy` sees; the other modules serve rules and other functions.
 _PUBLIC = [
