@@ -102,7 +102,9 @@ class Activity:
                 )
         elif not isinstance(node, ast.Assert | ast.Raise | ast.Global | ast.Nonlocal | ast.Import):
             bound = {
-                n.id for n in ast.walk(node) if isinstance(n, ast.Name) and not isinstance(n.ctx, ast.Load)
+                n.id
+                for n in ast.walk(node)
+                if isinstance(n, ast.Name) and not isinstance(n.ctx, ast.Load)
             }
             if bound and core.reads(node) & self.names:
                 raise Refusal(

@@ -154,7 +154,9 @@ class Plainer(ast.NodeTransformer):
             g, slope = args
             minus = negation(g)
             if minus is not None:
-                return ast.UnaryOp(ast.USub(), self.helper(core.call(core.name("@times"), minus, slope)))
+                return ast.UnaryOp(
+                    ast.USub(), self.helper(core.call(core.name("@times"), minus, slope))
+                )
             if number(g) is not None or number(slope) is not None:
                 return self.combine(ast.BinOp(g, ast.Mult(), slope))
         if name in ("@add", "@place"):
@@ -214,7 +216,9 @@ def gathered(node: ast.Call) -> ast.expr:
     for key, value in first.items():
         merged[key] = core.call(core.name("@add"), value, merged[key]) if key in merged else value
     keys: list[ast.expr | None] = [ast.Constant(k) for k in merged]
-    return core.call(core.name("@with_items"), core.name(holder), ast.Dict(keys, list(merged.values())))
+    return core.call(
+        core.name("@with_items"), core.name(holder), ast.Dict(keys, list(merged.values()))
+    )
 
 
 def items_of(node: ast.expr) -> tuple[str, dict[str, ast.expr]] | None:

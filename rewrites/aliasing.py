@@ -256,7 +256,9 @@ class Aliases:
             return replace(s, body=body), before | self.live(*inits, items)
         if isinstance(s, With):
             body = self.block(s.body, alive, loops)
-            return replace(s, body=body), self.before | self.live(*[i.context_expr for i in s.items])
+            return replace(s, body=body), self.before | self.live(
+                *[i.context_expr for i in s.items]
+            )
         if isinstance(s, core.Define):
             return s, (alive - {s.name}) | core.free_of_function(s.function)
         if isinstance(s, core.Do):
@@ -342,7 +344,9 @@ class Aliases:
         versions = self.originals(old.id)
         needed = set().union(*map(self.originals, alive), set())
         others = {n for n in alive & versions if core.base(n) != mine}
-        rows = {h for v in versions for h in self.holders(v) if h in needed and core.base(h) != mine}
+        rows = {
+            h for v in versions for h in self.holders(v) if h in needed and core.base(h) != mine
+        }
         if others or rows:
             self.mark(s, "@unshared", [old.id])
 
@@ -484,7 +488,8 @@ def is_growth(call: ast.Call) -> bool:
 def has_slice(index: ast.expr) -> bool:
     parts = index.elts if isinstance(index, ast.Tuple) else [index]
     return any(
-        isinstance(p, ast.Slice) or isinstance(p, ast.Constant) and p.value in (..., None) for p in parts
+        isinstance(p, ast.Slice) or isinstance(p, ast.Constant) and p.value in (..., None)
+        for p in parts
     )
 
 

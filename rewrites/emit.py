@@ -55,7 +55,9 @@ class Emitter:
         self.copied = {
             self.rename(v.id)
             for target, v in joins(function.body)
-            if isinstance(v, ast.Name) and core.is_local(v.id) and self.rename(v.id) != self.rename(target)
+            if isinstance(v, ast.Name)
+            and core.is_local(v.id)
+            and self.rename(v.id) != self.rename(target)
         }
 
     def rename(self, name: str) -> str:
@@ -80,7 +82,9 @@ class Emitter:
         for text in origin.above:
             self.line(text)
 
-    def assignment(self, target: str, value: ast.expr, origin: core.Origin, bare: bool = True) -> None:
+    def assignment(
+        self, target: str, value: ast.expr, origin: core.Origin, bare: bool = True
+    ) -> None:
         text = self.printer.bare(value) if bare else self.printer.text(value)
         self.statement(f"{target} = ", value, text, origin.comment)
 
@@ -177,19 +181,27 @@ class Emitter:
         start = len(self.lines)
         self.block(f.body)
         self.origin = f.result_origin
-        if not (isinstance(f.result, ast.Constant) and f.result.value is None and len(self.lines) > start):
+        if not (
+            isinstance(f.result, ast.Constant)
+            and f.result.value is None
+            and len(self.lines) > start
+        ):
             self.above(f.result_origin)
             if isinstance(f.result, ast.Constant) and f.result.value is None:
                 self.line("return None")
             else:
-                self.statement("return ", f.result, self.printer.bare(f.result), f.result_origin.comment)
+                self.statement(
+                    "return ", f.result, self.printer.bare(f.result), f.result_origin.comment
+                )
         self.depth -= 1
         return self.lines
 
     def docstring(self, doc: str) -> None:
         quoted = doc.replace("\\", "\\\\").replace('"""', '\\"\\"\\"')
         lines = quoted.split("\n")
-        self.lines.append("    " * self.depth + '"""' + lines[0] + ('"""' if len(lines) == 1 else ""))
+        self.lines.append(
+            "    " * self.depth + '"""' + lines[0] + ('"""' if len(lines) == 1 else "")
+        )
         if len(lines) > 1:
             self.lines += lines[1:-1]
             last = lines[-1]
@@ -369,7 +381,11 @@ class Emitter:
             and not s.orelse
             and len(s.merges) == 1
             and not any(is_undefined(v) for m in s.merges for v in (m.then, m.orelse))
-            and all(self.rename(m.name) != self.printer.text(v) for m in s.merges for v in (m.then, m.orelse))
+            and all(
+                self.rename(m.name) != self.printer.text(v)
+                for m in s.merges
+                for v in (m.then, m.orelse)
+            )
         )
 
     def visible_test(self, s: If, then: list, orelse: list) -> tuple[str, bool]:  # type: ignore
@@ -424,7 +440,9 @@ class Emitter:
         inner = Emitter(core.replace(s.function, name=name), self.names, self.imports, self.others)
         if s.function.is_lambda and not s.function.body:
             params = inner.params()
-            text = f"lambda{' ' if params else ''}{params}: {inner.printer.text(s.function.result, 2)}"
+            text = (
+                f"lambda{' ' if params else ''}{params}: {inner.printer.text(s.function.result, 2)}"
+            )
             self.line(f"{name} = {text}", s.origin.comment)
             return
         last = self.lines[-1].partition("  #")[0].rstrip() if self.lines else ""
@@ -489,7 +507,9 @@ def import_block(source: core.Source, names: set[str]) -> str:
     """The imports of a module: standard library, installed packages, the user's module."""
     lines = set(source.imports)
     if "np" in names:
-        lines = {line for line in lines if not line.endswith(" as np")} | {"import overt.numpy as np"}
+        lines = {line for line in lines if not line.endswith(" as np")} | {
+            "import overt.numpy as np"
+        }
     runtime = sorted(names - {"np"}, key=str.lower)
     if runtime:
         line = f"from overt.runtime import {', '.join(runtime)}"

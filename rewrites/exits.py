@@ -1,10 +1,10 @@
 """Single exit: `return`, `break`, `continue`, loop `else` become branches, flags where they must.
 
-    for x in xs:                      stopped = False
-        if x < 0:                     for x in xs:               # until stopped
-            break              ->         stopped = x < 0
-        total += x                        if not stopped:
-                                              total += x
+for x in xs:                      stopped = False
+    if x < 0:                     for x in xs:               # until stopped
+        break              ->         stopped = x < 0
+    total += x                        if not stopped:
+                                          total += x
 """
 
 from __future__ import annotations
@@ -72,7 +72,11 @@ def always_exits(body: Sequence[ast.stmt]) -> bool:
 
 
 def is_wildcard(case: ast.match_case) -> bool:
-    return case.guard is None and isinstance(case.pattern, ast.MatchAs) and case.pattern.pattern is None
+    return (
+        case.guard is None
+        and isinstance(case.pattern, ast.MatchAs)
+        and case.pattern.pattern is None
+    )
 
 
 def is_true(test: ast.expr) -> bool:
@@ -215,7 +219,11 @@ class Plan:
         flag_test = ends_by_flag(s.body)
         if flag_test is not None:
             body = Plan(self.taken).sequence(s.body[:-1])
-            new = ast.For(s.target, s.iter, body, []) if isinstance(s, ast.For) else ast.While(s.test, body, [])
+            new = (
+                ast.For(s.target, s.iter, body, [])
+                if isinstance(s, ast.For)
+                else ast.While(s.test, body, [])
+            )
             new.lineno, new.until = s.lineno, flag_test  # type: ignore[union-attr]
             done: Stmts = [new]
             if s.orelse:
@@ -229,7 +237,11 @@ class Plan:
         self.stopped = self.new("stopped") if breaks else None
         body = self.sequence(s.body)
         flag, (self.in_loop, self.stopped, self.flagged) = self.stopped, outer
-        new = ast.For(s.target, s.iter, body, []) if isinstance(s, ast.For) else ast.While(s.test, body, [])
+        new = (
+            ast.For(s.target, s.iter, body, [])
+            if isinstance(s, ast.For)
+            else ast.While(s.test, body, [])
+        )
         new.lineno = s.lineno
         flags = ([flag] if flag else []) + ([self.returned] if returns else [])
         names: list[ast.expr] = [load(f) for f in flags]

@@ -259,9 +259,15 @@ class Flatten:
         if sum(isinstance(a, ast.Starred) for a in given) > 1:
             given = [ast.Starred(ast.List(list(given), ast.Load()), ast.Load())]
         for a in given:
-            if isinstance(a, ast.Tuple | ast.List) and not any(isinstance(e, ast.Starred) for e in a.elts):
+            if isinstance(a, ast.Tuple | ast.List) and not any(
+                isinstance(e, ast.Starred) for e in a.elts
+            ):
                 args.append(type(a)([self.atom(e) for e in a.elts], ast.Load()))
-            elif isinstance(a, ast.Subscript) and isinstance(a.value, ast.Name) and a.value.id == "@at":
+            elif (
+                isinstance(a, ast.Subscript)
+                and isinstance(a.value, ast.Name)
+                and a.value.id == "@at"
+            ):
                 args.append(a)
             else:
                 args.append(self.atom(a))
@@ -334,7 +340,9 @@ class Flatten:
         return self.flat_IfExp(ast.IfExp(first, first, rest))
 
     def comprehension(self, node: ast.ListComp | ast.GeneratorExp | ast.DictComp) -> ast.expr:
-        empty: ast.expr = ast.Dict([], []) if isinstance(node, ast.DictComp) else ast.List([], ast.Load())
+        empty: ast.expr = (
+            ast.Dict([], []) if isinstance(node, ast.DictComp) else ast.List([], ast.Load())
+        )
         stem = "mapping" if isinstance(node, ast.DictComp) else "items"
         out, block = self.generator(node, list(node.generators), empty, stem, {})
         for s in block:
@@ -386,7 +394,9 @@ class Flatten:
         """The loop's iterable with each active part of it by name."""
         if is_reversed_record(items):
             return items
-        if isinstance(items, ast.Call) and iterated(target, items, self.resolver) != [(target, items)]:
+        if isinstance(items, ast.Call) and iterated(target, items, self.resolver) != [
+            (target, items)
+        ]:
             args = [self.iterable_part(a) for a in items.args]
             return ast.Call(items.func, args, items.keywords)
         return self.iterable_part(items)
@@ -453,7 +463,9 @@ def is_cheap(node: ast.expr) -> bool:
         plain = not isinstance(node.op, ast.MatMult)
         return plain and is_cheap(node.left) and is_cheap(node.right) and depth(node) <= 2
     if isinstance(node, ast.Subscript):
-        return is_cheap(node.value) and not any(isinstance(n, ast.Call) for n in ast.walk(node.slice))
+        return is_cheap(node.value) and not any(
+            isinstance(n, ast.Call) for n in ast.walk(node.slice)
+        )
     if isinstance(node, ast.Tuple | ast.List):
         return all(is_cheap(e) for e in node.elts)
     return False
@@ -486,7 +498,11 @@ def stem_of(node: ast.expr) -> str:
         if isinstance(root, ast.Name):
             if isinstance(index, ast.Constant) and str(index.value).isidentifier():
                 return str(index.value)
-            if isinstance(index, ast.Constant) and isinstance(index.value, int) and index.value >= 0:
+            if (
+                isinstance(index, ast.Constant)
+                and isinstance(index.value, int)
+                and index.value >= 0
+            ):
                 return f"{core.base(root.id)}_{index.value}"
             return f"{core.base(root.id)}_part"
     if isinstance(node, ast.Attribute):
@@ -498,7 +514,13 @@ def stem_of(node: ast.expr) -> str:
 def test_stem(node: ast.expr) -> str:
     """A name for a condition."""
     if isinstance(node, ast.Compare) and len(node.ops) == 1:
-        words = {ast.Lt: "below", ast.LtE: "below", ast.Gt: "above", ast.GtE: "above", ast.Eq: "equal"}
+        words = {
+            ast.Lt: "below",
+            ast.LtE: "below",
+            ast.Gt: "above",
+            ast.GtE: "above",
+            ast.Eq: "equal",
+        }
         left = node.left
         while isinstance(left, ast.Call) and left.args:
             left = left.args[0]

@@ -1,10 +1,10 @@
 """Hoist: nested functions go to the module, what they captured becomes their first parameters.
 
-    def f(a, x):                          def scale(a, x, v):
-        def scale(v):                         return a * v + x
-            return a * v + x       ->
-        return scale(x), twice(scale)     def f(a, x):
-                                              return scale(a, x, x), twice(partial(scale, a, x))
+def f(a, x):                          def scale(a, x, v):
+    def scale(v):                         return a * v + x
+        return a * v + x       ->
+    return scale(x), twice(scale)     def f(a, x):
+                                          return scale(a, x, x), twice(partial(scale, a, x))
 """
 
 from __future__ import annotations
@@ -73,7 +73,9 @@ class Hoist:
         for d in defines:
             params = tuple(Param(v) for v in values[d.name])
             inner = core.map_function(without_local_defaults(d.function), rewrite.visit)
-            inner = replace(inner, name=names[d.name], params=params + inner.params, is_lambda=False)
+            inner = replace(
+                inner, name=names[d.name], params=params + inner.params, is_lambda=False
+            )
             self.done.append(self.function(inner))
         body = core.map_exprs(without_defines(f.body), rewrite.visit)
         result = rewrite.visit(f.result)

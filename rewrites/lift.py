@@ -83,7 +83,9 @@ def functions_to_lift(source: Source) -> set[str]:
 def writes_elsewhere(f: Function) -> Callable[[core.Stmt], bool]:
     """Tells statements that change an object which the function did not make itself."""
     made = {
-        s.target for s in core.walk(f.body) if isinstance(s, Assign) and isinstance(s.value, ast.Call)
+        s.target
+        for s in core.walk(f.body)
+        if isinstance(s, Assign) and isinstance(s.value, ast.Call)
     }
 
     def check(s: core.Stmt) -> bool:

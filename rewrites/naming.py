@@ -91,7 +91,9 @@ class Interference:
             self.wish(m.name, m.then)
             self.wish(m.name, m.orelse)
         rest = alive - merged
-        ends = [rest | self.reads(*[getattr(m, side) for m in s.merges]) for side in ("then", "orelse")]
+        ends = [
+            rest | self.reads(*[getattr(m, side) for m in s.merges]) for side in ("then", "orelse")
+        ]
         then, orelse = self.block(s.then, ends[0]), self.block(s.orelse, ends[1])
         return then | orelse | self.reads(s.test)
 

@@ -1,7 +1,7 @@
 """Normalize: a function's syntax tree to core form, all desugaring done once.
 
-    x[i] += v                  x·1 = set_item(x·0, i·0, x·0[i·0] + v·0)
-    if (n := f(x)) > 0:   ->   n·0 = f(x·1); if n·0 > 0:
+x[i] += v                  x·1 = set_item(x·0, i·0, x·0[i·0] + v·0)
+if (n := f(x)) > 0:   ->   n·0 = f(x·1); if n·0 > 0:
 """
 
 from __future__ import annotations

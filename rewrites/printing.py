@@ -157,7 +157,9 @@ class Printer:
             return ", ".join(shown) + ("," if len(shown) == 1 else "")
         if isinstance(node, ast.Slice):
             ends = [node.lower, node.upper] + ([node.step] if node.step is not None else [])
-            simple = all(e is None or isinstance(e, ast.Name | ast.Constant) or is_minus(e) for e in ends)
+            simple = all(
+                e is None or isinstance(e, ast.Name | ast.Constant) or is_minus(e) for e in ends
+            )
             texts = [self.text(e, TERNARY) if e is not None else "" for e in ends]
             if simple:
                 return ":".join(texts)

@@ -84,7 +84,16 @@ class Program:
         if isinstance(node.func, ast.Name) and node.func.id == "@set_item":
             return False  # as it stands in the user's text, it would store into the array itself
         if isinstance(node.func, ast.Attribute) and self.resolver.object(node.func) is None:
-            return node.func.attr in ("sum", "mean", "max", "min", "reshape", "astype", "copy", "dot")
+            return node.func.attr in (
+                "sum",
+                "mean",
+                "max",
+                "min",
+                "reshape",
+                "astype",
+                "copy",
+                "dot",
+            )
         fn = self.resolver.object(node.func)
         if fn is not None and (rule_of(fn) is not None or fn in (len, range, float, int, abs)):
             return True
@@ -123,7 +132,10 @@ class Program:
             return None
         key = ("pair", f.name, active)
         if key not in self.made:
-            fwd_name, bwd_name = self.fresh_global(f"{f.name}_fwd"), self.fresh_global(f"{f.name}_bwd")
+            fwd_name, bwd_name = (
+                self.fresh_global(f"{f.name}_fwd"),
+                self.fresh_global(f"{f.name}_bwd"),
+            )
             self.made[key] = f"{fwd_name} {bwd_name}"  # known at once: the function may call itself
             self.generated[fwd_name] = self.generated[bwd_name] = f
             fwd, bwd = build_pair(self, f, active, only_active=True)
@@ -139,7 +151,9 @@ class Program:
         safe = self.selects()
         made = {**self.generated, function.name: function}
         done = {
-            n: simplify(plain_where_finite(f) if safe else core.map_function(f, plain_quotients), self)
+            n: simplify(
+                plain_where_finite(f) if safe else core.map_function(f, plain_quotients), self
+            )
             for n, f in made.items()
         }
         main = without_empty_parts(done.pop(function.name))
@@ -154,7 +168,9 @@ class Program:
             if n not in helpers:
                 helpers[n] = self.functions[n]
                 pending += [
-                    m for m in core.globals_of(helpers[n]) if m in self.functions and m not in helpers
+                    m
+                    for m in core.globals_of(helpers[n])
+                    if m in self.functions and m not in helpers
                 ]
         ordered = [f for n, f in self.functions.items() if n in helpers]
         if self.main.name in used and len(self.functions) > 1 and self.main.name not in helpers:
@@ -296,7 +312,9 @@ def plain_where_finite(f: Function) -> Function:
                 if not (isinstance(exponent, int | float) and exponent >= 1):
                     return True
             if isinstance(n, ast.Call):
-                name = n.func.attr if isinstance(n.func, ast.Attribute) else getattr(n.func, "id", "")
+                name = (
+                    n.func.attr if isinstance(n.func, ast.Attribute) else getattr(n.func, "id", "")
+                )
                 if name.lstrip("@") in UNBOUNDED:
                     return True
         return False

@@ -1,9 +1,9 @@
 """Pushes: in generated text a record grows by a method, in core form by a new value.
 
-    saved = Saved()                     saved = Saved()
-    while x > 1.0:                      while x > 1.0:
-        saved.push(x)            ->         saved = saved.pushed(x)
-        x = 0.5 * x                         x = 0.5 * x
+saved = Saved()                     saved = Saved()
+while x > 1.0:                      while x > 1.0:
+    saved.push(x)            ->         saved = saved.pushed(x)
+    x = 0.5 * x                         x = 0.5 * x
 """
 
 from __future__ import annotations

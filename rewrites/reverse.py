@@ -1,11 +1,11 @@
 """Reverse mode: a forward sweep that keeps what is needed, then the reverse sweep under it.
 
-    def f(x):                 def f_grad(x):
-        y = x * x                 # forward
-        return np.sin(y)   ->     y = x * x
-                                  # reverse
-                                  y_bar = np.cos(y)
-                                  return 2.0 * x * y_bar
+def f(x):                 def f_grad(x):
+    y = x * x                 # forward
+    return np.sin(y)   ->     y = x * x
+                              # reverse
+                              y_bar = np.cos(y)
+                              return 2.0 * x * y_bar
 """
 
 from __future__ import annotations
@@ -117,7 +117,9 @@ def pullback_pair(source: Source, active: Sequence[str] | None = None) -> tuple[
     program = Program(hoist(source))
     main = program.main
     chosen = set(active) if active is not None else {core.base(p.name) for p in main.params}
-    fwd, bwd = build_pair(program, main, frozenset(p.name for p in main.params if core.base(p.name) in chosen))
+    fwd, bwd = build_pair(
+        program, main, frozenset(p.name for p in main.params if core.base(p.name) in chosen)
+    )
     return program.finished(fwd), program.finished(bwd)
 
 

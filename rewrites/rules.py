@@ -159,7 +159,9 @@ def literal(value: Any) -> ast.expr:
 # --- splicing
 
 
-def spliced(rule: Callable[..., Any], positional: list[ast.expr], static: dict[str, ast.expr]) -> ast.expr:
+def spliced(
+    rule: Callable[..., Any], positional: list[ast.expr], static: dict[str, ast.expr]
+) -> ast.expr:
     """The body of a rule with its parameters replaced by expressions."""
     params, body, globals_ = rule_text(rule)
     table = dict(zip(params.positional, positional, strict=False))
@@ -188,7 +190,11 @@ def shortened(node: ast.expr, globals_: Mapping[str, Any]) -> ast.expr:
             if name.startswith("@") and name[1:] in globals_ and not node.keywords:
                 return by_name(node, globals_[name[1:]])
             f = node.func
-            if isinstance(f, ast.Attribute) and isinstance(f.value, ast.Name) and f.value.id == "@np":
+            if (
+                isinstance(f, ast.Attribute)
+                and isinstance(f.value, ast.Name)
+                and f.value.id == "@np"
+            ):
                 if not node.keywords:
                     return by_name(node, getattr(ours, f.attr, None))
             return node
@@ -276,7 +282,11 @@ def is_code(node: ast.Lambda, code: types.CodeType) -> bool:
     spans = [p for p in code.co_positions() if p[0] is not None and p[2] is not None]
     inside = [p for p in spans if (p[0], p[2]) >= (node.body.lineno, node.body.col_offset)]
     end = (node.body.end_lineno, node.body.end_col_offset)
-    return bool(inside) and all((p[1], p[3]) <= end for p in inside) and (
-        (node.body.lineno, node.body.col_offset) == min((p[0], p[2]) for p in inside)
-        or len(inside) == len(spans)
+    return (
+        bool(inside)
+        and all((p[1], p[3]) <= end for p in inside)
+        and (
+            (node.body.lineno, node.body.col_offset) == min((p[0], p[2]) for p in inside)
+            or len(inside) == len(spans)
+        )
     )

@@ -1,9 +1,9 @@
 """Simplify: what is not needed goes, what is used once moves to where it is used.
 
-    product = f * c                     c_1 = f * c + i * np.tanh(g)
-    tanh_g = np.tanh(g)            ->
-    product_1 = i * tanh_g
-    c_1 = product + product_1
+product = f * c                     c_1 = f * c + i * np.tanh(g)
+tanh_g = np.tanh(g)            ->
+product_1 = i * tanh_g
+c_1 = product + product_1
 """
 
 from __future__ import annotations
@@ -56,9 +56,7 @@ def records_joined(function: Function) -> Function:
     for s in core.walk(function.body):
         if not isinstance(s, For | While):
             continue
-        pushes = {
-            t.target: t.value for t in s.body if isinstance(t, Assign) and is_push(t.value)
-        }
+        pushes = {t.target: t.value for t in s.body if isinstance(t, Assign) and is_push(t.value)}
         seen: dict[str, str] = {}
         for c in s.carries:
             pushed = pushes.get(c.next.id) if isinstance(c.next, ast.Name) else None
@@ -82,9 +80,7 @@ def made_plainer(function: Function) -> Function:
     """Algebra on what the passes wrote; the user's own statements stay as they are."""
     result = function.result
     if isinstance(result, ast.Tuple) and function.users:
-        parts = [
-            e if i in function.users else plainer(e) for i, e in enumerate(result.elts)
-        ]
+        parts = [e if i in function.users else plainer(e) for i, e in enumerate(result.elts)]
         result = core.tuple_of(parts)
     elif function.users is not None:
         result = plainer(result)
@@ -102,7 +98,9 @@ def plainer_block(block: Block) -> Block:
             then, orelse = plainer_block(s.then), plainer_block(s.orelse)
             done.append(replace(s, then=then, orelse=orelse, merges=merges))
         elif isinstance(s, For | While):
-            carries = tuple(Carry(c.name, plainer(c.init), plainer(c.next), c.out) for c in s.carries)
+            carries = tuple(
+                Carry(c.name, plainer(c.init), plainer(c.next), c.out) for c in s.carries
+            )
             done.append(replace(s, carries=carries, body=plainer_block(s.body)))
         elif isinstance(s, With):
             done.append(replace(s, body=plainer_block(s.body)))
@@ -233,7 +231,9 @@ class Nesting:
         if self.uses[s.target] != 1:
             return False
         where, role = self.places[s.target]
-        if where[: len(path)] != path or any(step.endswith(("loop", "with")) for step in where[len(path) :]):
+        if where[: len(path)] != path or any(
+            step.endswith(("loop", "with")) for step in where[len(path) :]
+        ):
             return False
         if role == "init" and isinstance(s.value, ast.Call | ast.BinOp):
             return len(self.printer.text(s.value)) <= LONGEST
@@ -271,9 +271,7 @@ class Nesting:
             return replace(s, node=self.replaced(s.node, pending, before, 999)), before
         return s, before
 
-    def replaced(
-        self, node: ast.AST, pending: dict[str, Assign], before: list[Stmt], limit: int
-    ):  # type: ignore[no-untyped-def]
+    def replaced(self, node: ast.AST, pending: dict[str, Assign], before: list[Stmt], limit: int):  # type: ignore[no-untyped-def]
         here = [n for n in pending if n in core.reads(node)]
         table: dict[str, ast.expr] = {}
         for n in here:
@@ -286,7 +284,11 @@ class Nesting:
             if gathers(node, pending[n].value):
                 table[n] = pending.pop(n).value
                 continue
-            if limit < 999 and isinstance(trial, ast.expr) and len(self.printer.text(trial)) > limit:
+            if (
+                limit < 999
+                and isinstance(trial, ast.expr)
+                and len(self.printer.text(trial)) > limit
+            ):
                 before.append(pending.pop(n))
                 continue
             table[n] = pending.pop(n).value
@@ -361,7 +363,9 @@ class Nesting:
 
 def gathers(node: ast.AST, value: ast.expr) -> bool:
     """Whether both are cotangents of items of one dictionary, which algebra puts together."""
-    if not (isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id == "@add"):
+    if not (
+        isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id == "@add"
+    ):
         return False
     others = [items_of(a) for a in node.args if not isinstance(a, ast.Name)]
     return items_of(value) is not None and all(o is not None for o in others)

@@ -218,7 +218,9 @@ class Sweep:
         mark = len(self.out)
         body = self.block(s.body)
         for item in s.items:
-            if isinstance(item.optional_vars, ast.Name) and "@caught" in core.reads(item.context_expr):
+            if isinstance(item.optional_vars, ast.Name) and "@caught" in core.reads(
+                item.context_expr
+            ):
                 refuse = ast.Attribute(item.optional_vars, "has_no_derivative", ast.Load())
                 if len(self.out) > mark:
                     self.out.insert(mark, core.Do(ast.Expr(ast.Call(refuse, [], []))))
@@ -247,7 +249,11 @@ class Sweep:
                     values[i] = None  # type: ignore[call-overload]
             if not done:
                 return [s]
-            rest = [Assign(t, v, s.origin) for t, v in zip(s.target, values, strict=True) if v is not None]
+            rest = [
+                Assign(t, v, s.origin)
+                for t, v in zip(s.target, values, strict=True)
+                if v is not None
+            ]
             return [*rest, *done]
         taken = [self.take(t) if t != "*" else None for t in s.target]
         if all(b is None for b in taken) or not isinstance(s.value, ast.Name):
@@ -294,12 +300,16 @@ class Sweep:
         wide = out.id in self.wide
         if wide and not elementwise and not tolerant(application):
             g = self.full(out.id, bar)
-        elif not wide and bar.lazy and not (
-            elementwise
-            and all(
-                self.shape(x.id) == self.shape(out.id)
-                for x in application.operands
-                if isinstance(x, ast.Name) and self.activity.expr(x)
+        elif (
+            not wide
+            and bar.lazy
+            and not (
+                elementwise
+                and all(
+                    self.shape(x.id) == self.shape(out.id)
+                    for x in application.operands
+                    if isinstance(x, ast.Name) and self.activity.expr(x)
+                )
             )
         ):
             g = self.full(out.id, bar)
@@ -340,7 +350,9 @@ class Sweep:
         if not isinstance(x, ast.Tuple | ast.List):
             raise Refusal("this argument cannot be differentiated", "Give it a name first.", x)
         held = [
-            self.names.fresh(f"{core.base(e.id)}_bar") if self.activity.expr(e) else self.names.fresh("_")  # type: ignore
+            self.names.fresh(f"{core.base(e.id)}_bar")
+            if self.activity.expr(e)
+            else self.names.fresh("_")  # type: ignore
             for e in x.elts
         ]
         self.out.append(Assign(tuple(held), part))
@@ -363,7 +375,9 @@ class Sweep:
                 self.apply(application, out, replace(bar, expr=g, lazy=False))
                 return
         field = core.constant(value.attr)
-        self.acc(value.value.id, core.call(core.name("@place_field"), g, value.value, field), array=False)
+        self.acc(
+            value.value.id, core.call(core.name("@place_field"), g, value.value, field), array=False
+        )
 
     def subscript(self, value: ast.Subscript, target: str, bar: Bar) -> None:
         from overt.rewrites.normalize import index_of
@@ -398,7 +412,11 @@ class Sweep:
             return [s]
         fn = self.program.resolver.object(value.func)
         args, keywords = value.args, value.keywords
-        if fn is None and isinstance(value.func, ast.Attribute) and value.func.attr in ARRAY_METHODS:
+        if (
+            fn is None
+            and isinstance(value.func, ast.Attribute)
+            and value.func.attr in ARRAY_METHODS
+        ):
             import overt.runtime.numpy as ours
 
             fn = getattr(ours, value.func.attr, None)
@@ -615,7 +633,13 @@ class Sweep:
         return replace(s, then=then, orelse=orelse, merges=(*s.merges, *exports))
 
     def exported(
-        self, forward: Block, reverse: Block, merges: list[Merge], s: If, side: str, exports: list[Merge]
+        self,
+        forward: Block,
+        reverse: Block,
+        merges: list[Merge],
+        s: If,
+        side: str,
+        exports: list[Merge],
     ) -> Block:
         """What a branch's reverse reads of its forward: computed again if cheap, or handed out."""
         own = core.assigned(forward)
@@ -623,16 +647,18 @@ class Sweep:
         needed = (core.free(reverse) | ends) & own
         table: dict[str, ast.expr] = {}
         again: list[Stmt] = []
-        definitions = {t.target: t for t in forward if isinstance(t, Assign) and isinstance(t.target, str)}
-        exposed = {
-            v.id: m.name for m in s.merges if isinstance(v := getattr(m, side), ast.Name)
+        definitions = {
+            t.target: t for t in forward if isinstance(t, Assign) and isinstance(t.target, str)
         }
+        exposed = {v.id: m.name for m in s.merges if isinstance(v := getattr(m, side), ast.Name)}
         order = [t.target for t in forward if isinstance(t, Assign) and isinstance(t.target, str)]
         wanted = set(needed)
         for n in reversed(order):
             if n in wanted and n not in exposed and is_cheap(definitions[n].value):
                 wanted |= core.reads(definitions[n].value) & own
-        cheap = [n for n in order if n in wanted and n not in exposed and is_cheap(definitions[n].value)]
+        cheap = [
+            n for n in order if n in wanted and n not in exposed and is_cheap(definitions[n].value)
+        ]
         for n in sorted(wanted - set(cheap)):
             if n in exposed:
                 table[n] = core.name(exposed[n])
@@ -640,7 +666,9 @@ class Sweep:
             held = self.names.fresh(n)
             self.shapes.known[held] = self.shape(n)
             undefined = core.name("@Undefined")
-            then, orelse = (core.name(n), undefined) if side == "then" else (undefined, core.name(n))
+            then, orelse = (
+                (core.name(n), undefined) if side == "then" else (undefined, core.name(n))
+            )
             exports.append(Merge(held, then, orelse))
             table[n] = core.name(held)
         for n in cheap:
@@ -722,7 +750,9 @@ class LoopReversal:
         around, outer_out = dict(sweep.bars), sweep.out
         carried = [c for c in s.carries if c.name in self.flowing]
         sweep.bars, sweep.out = {}, []
-        carries: list[tuple[str, ast.expr, str, str]] = []  # inside, init, name that it is of, after
+        carries: list[
+            tuple[str, ast.expr, str, str]
+        ] = []  # inside, init, name that it is of, after
         for c in carried:
             inside = self.fresh(c.name)
             bar = self.given.get(c.name)
@@ -780,7 +810,7 @@ class LoopReversal:
         forward, reverse = self.paired(forward_body, body, tuple(new_carries))
         sweep.out.append(reverse)
         inits = {c.name: c.init for c in carried}
-        for (_, _, n, after) in carries:
+        for _, _, n, after in carries:
             if n in inits:
                 sweep.give(inits[n], core.name(after), *kinds[n])
             else:
@@ -795,8 +825,10 @@ class LoopReversal:
         if isinstance(self.s, For) and is_reversed_record(self.s.items):
             self.sweep.records.add(after)
             return core.name(after)  # they were read backwards, so this is their order
-        backwards = isinstance(self.s, For) and isinstance(self.s.items, ast.Call) and (
-            self.sweep.program.resolver.object(self.s.items.func) is reversed
+        backwards = (
+            isinstance(self.s, For)
+            and isinstance(self.s.items, ast.Call)
+            and (self.sweep.program.resolver.object(self.s.items.func) is reversed)
         )
         bars: ast.expr = core.name(after)
         if backwards:
@@ -906,7 +938,9 @@ class LoopReversal:
         forward = replace(s, body=forward_body, carries=(*s.carries, carry))
         table = {n: core.name(self.names.fresh(n)) for n in needed}
         fields = [table[n].id for n in needed]
-        target = fields[0] if len(fields) == 1 else tuple(fields) if fields else self.names.fresh("_")
+        target = (
+            fields[0] if len(fields) == 1 else tuple(fields) if fields else self.names.fresh("_")
+        )
         items = ast.Call(ast.Attribute(core.name(out), "reversed", ast.Load()), [], [])
         if self.parallel:
             target = (target, *[t for t, _ in self.parallel])
@@ -969,7 +1003,9 @@ class LoopReversal:
     ) -> tuple[Block, tuple[Carry, ...], list[str]]:
         """Leave out of the record what is cheap to compute again from the rest of it."""
         definitions = {
-            t.target: t.value for t in forward if isinstance(t, Assign) and isinstance(t.target, str)
+            t.target: t.value
+            for t in forward
+            if isinstance(t, Assign) and isinstance(t.target, str)
         }
         again: list[Stmt] = []
         table: dict[str, ast.expr] = {}
@@ -1018,7 +1054,11 @@ def record_of(s: For | While, carried: str) -> ast.Call | None:
     """The push that makes a carried name a record of the loop; None if it is an ordinary value."""
     c = next(c for c in s.carries if c.name == carried)
     for statement in s.body:
-        if isinstance(statement, Assign) and isinstance(c.next, ast.Name) and is_push(statement.value):
+        if (
+            isinstance(statement, Assign)
+            and isinstance(c.next, ast.Name)
+            and is_push(statement.value)
+        ):
             if statement.target == c.next.id:
                 return statement.value  # type: ignore[return-value]
     return None

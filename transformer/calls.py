@@ -50,7 +50,9 @@ class Pullback:
         return self.bwd(self.saved, out_bar)
 
 
-register_pytree_node(Pullback, lambda p: ((p.saved,), p.bwd), lambda bwd, kids: Pullback(bwd, kids[0]))
+register_pytree_node(
+    Pullback, lambda p: ((p.saved,), p.bwd), lambda bwd, kids: Pullback(bwd, kids[0])
+)
 
 
 def vjp_of(f: Any, *args: Any, **keywords: Any) -> tuple[Any, Callable[[Any], Any]]:
@@ -111,7 +113,9 @@ def is_plain(f: types.FunctionType) -> bool:
 
 
 def namedtuple_method(f: types.FunctionType) -> bool:
-    return f.__code__.co_filename.startswith("<string>") or "/collections/" in f.__code__.co_filename
+    return (
+        f.__code__.co_filename.startswith("<string>") or "/collections/" in f.__code__.co_filename
+    )
 
 
 # --- the user's functions -------------------------------------------------------------------------
@@ -142,7 +146,9 @@ def of_function(
         say(transformed.name_of(whole), refusal)
         return None
     out, saved = fwd(*args, **keywords)
-    return out, Pullback(FunctionPull(bwd, layout(f, bound, len(args), keywords), float_parts(out)), saved)
+    return out, Pullback(
+        FunctionPull(bwd, layout(f, bound, len(args), keywords), float_parts(out)), saved
+    )
 
 
 class FunctionPull:
@@ -158,7 +164,9 @@ class FunctionPull:
 
     def __call__(self, saved: Any, out_bar: Any) -> Any:
         if out_bar is None:
-            return arranged((None,) * (1 + max((slot[0] for slot in self.slots), default=0)), self.slots)
+            return arranged(
+                (None,) * (1 + max((slot[0] for slot in self.slots), default=0)), self.slots
+            )
         if self.kinds is not True:
             out_bar = of_floats(out_bar, self.kinds)
         return arranged(self.bwd(saved, out_bar), self.slots)
@@ -197,7 +205,11 @@ def layout(
     """For each argument of a call, its parameter and where in `*args` or `**kwargs` it is."""
     parameters = list(inspect.signature(f, follow_wrapped=False).parameters.values())
     slots: list[tuple[Any, ...]] = []
-    plain = [i for i, p in enumerate(parameters) if p.kind in (p.POSITIONAL_ONLY, p.POSITIONAL_OR_KEYWORD)]
+    plain = [
+        i
+        for i, p in enumerate(parameters)
+        if p.kind in (p.POSITIONAL_ONLY, p.POSITIONAL_OR_KEYWORD)
+    ]
     star = next((i for i, p in enumerate(parameters) if p.kind is p.VAR_POSITIONAL), None)
     double = next((i for i, p in enumerate(parameters) if p.kind is p.VAR_KEYWORD), None)
     for n in range(count):
@@ -278,7 +290,9 @@ def drop_function(pull: Any, out_bar: Any) -> Any:
 def of_partial(f: functools.partial, args: tuple[Any, ...], keywords: dict[str, Any]) -> Any:
     every = {**f.keywords, **keywords}
     out, pull = vjp_of(f.func, *f.args, *args, **every)
-    return out, Pullback(PartialPull(len(f.args), len(args), tuple(f.keywords), tuple(keywords)), pull)
+    return out, Pullback(
+        PartialPull(len(f.args), len(args), tuple(f.keywords), tuple(keywords)), pull
+    )
 
 
 @dataclasses.dataclass(frozen=True)
@@ -410,7 +424,9 @@ def moved(holder: Any, f: Any, args: tuple[Any, ...], keywords: dict[str, Any]) 
     if any(hasattr(x, "shape") for x in every) and f not in (list, tuple, zip, enumerate, reversed):
         if f is not popped and f is not changed and holder is None:
             return None
-    rows = [hasattr(x, "shape") and getattr(x, "shape", ()) != () and f in MOVERS[:6] for x in every]
+    rows = [
+        hasattr(x, "shape") and getattr(x, "shape", ()) != () and f in MOVERS[:6] for x in every
+    ]
     plain = tuple(list(x) if r else x for x, r in zip(every, rows, strict=True))
     moving = [has_derivative(x) for x in plain]
     out, pull = move(run, plain, moving)
@@ -455,7 +471,9 @@ def of_class(f: type, args: tuple[Any, ...], keywords: dict[str, Any]) -> Any:
     if dataclasses.is_dataclass(f) and hasattr(f, "__post_init__"):
         return None
     out = f(*args, **keywords)
-    names = f._fields if hasattr(f, "_fields") else [x.name for x in dataclasses.fields(f) if x.init]
+    names = (
+        f._fields if hasattr(f, "_fields") else [x.name for x in dataclasses.fields(f) if x.init]
+    )
     places = tuple([*names[: len(args)], *keywords])
     return out, FieldPull(places, len(args), out)
 
@@ -492,7 +510,9 @@ def recorded(f: Any, args: tuple[Any, ...], keywords: dict[str, Any]) -> Any:
     if isinstance(f, types.MethodType | types.BuiltinMethodType):
         holder, name = f.__self__, f.__name__
         if parts_of(holder) is not None or is_inexact(holder):
-            out, pull = recorded_call(functools.partial(call_method, name), (holder, *args), keywords)
+            out, pull = recorded_call(
+                functools.partial(call_method, name), (holder, *args), keywords
+            )
             return out, Pullback(shifted_record, pull)
     out, pull = recorded_call(f, args, keywords)
     return out, Pullback(whole_record, pull)
