@@ -34,14 +34,17 @@ NOT_SUPPORTED = {
 
 @dataclass(frozen=True)
 class Text:
-    """What is known of the file around a function: its name and each line's origin."""
+    """What is known of the file around a function: each line's origin, and which called names are
+    the class of records.
+    """
 
     origin: Callable[[int], Origin]
+    is_saved: Callable[[ast.expr], bool] = lambda callee: False
 
 
 def normalize(node: ast.FunctionDef | ast.Lambda, text: Text) -> core.Function:
     """The function in core form; the tree itself is left as it is, to be read again."""
-    return Builder(Names(), text).function(pushes_as_values(copied(node)), {})
+    return Builder(Names(), text).function(pushes_as_values(copied(node), text.is_saved), {})
 
 
 def copied(node: Any) -> Any:

@@ -9,21 +9,24 @@ while x > 1.0:                      while x > 1.0:
 from __future__ import annotations
 
 import ast
+from collections.abc import Callable
 from typing import TypeVar
 
 Node = TypeVar("Node", bound=ast.AST)
 
 
-def pushes_as_values(node: Node) -> Node:
-    """The function with every push to a record of its own as an assignment."""
+def pushes_as_values(node: Node, is_saved: Callable[[ast.expr], bool]) -> Node:
+    """The function with every push to a record of its own as an assignment.
+
+    `is_saved` says whether a called name is the class of records.
+    """
     records = {
         s.targets[0].id
         for s in ast.walk(node)
         if isinstance(s, ast.Assign)
         and isinstance(s.targets[0], ast.Name)
         and isinstance(s.value, ast.Call)
-        and isinstance(s.value.func, ast.Name)
-        and s.value.func.id == "Saved"
+        and is_saved(s.value.func)
     }
     return Pushes(records).visit(node) if records else node
 

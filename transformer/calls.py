@@ -70,7 +70,15 @@ def call_pair(f: Any, args: tuple[Any, ...], keywords: dict[str, Any]) -> Any:
         return differentiated_vjp(args, keywords)
     if isinstance(f, Pullback):
         out, pull = vjp_of(f.bwd, f.saved, *args)
-        return out, Pullback(pull_of_pullback, pull)
+        return out, Pullback(PullOfPullback(f.bwd), pull)
+    if isinstance(f, FunctionPull) and all(slot[1] is None for slot in f.slots):
+        saved, out_bar = args
+        bars, pull = of_generated(f.bwd, (saved, of_floats(out_bar, f.kinds)), {})
+        return arranged(bars, f.slots), Pullback(ArrangedPull(f.slots, len(bars)), pull)
+    if isinstance(f, PartialPull):
+        held, out_bar = args
+        bars, pull = vjp_of(held, out_bar)
+        return f(lambda _: bars, None), Pullback(f.joined, pull)
     if isinstance(f, VjpFunction):
         out, pull = recorded(apply_to, (f, *args), keywords)
         return out, Pullback(drop_function, pull)
@@ -125,6 +133,23 @@ def of_function(
     f: Any, args: tuple[Any, ...], keywords: dict[str, Any], function: Any = None
 ) -> Any:
     """By the pair `f_fwd`, `f_bwd` generated from the function's source."""
+    pair = function_pair(f, args, keywords, function)
+    if pair is None:
+        return None
+    fwd, bwd, slots = pair
+    out, saved = fwd(*args, **keywords)
+    return out, Pullback(FunctionPull(bwd, slots, float_parts(out)), saved)
+
+
+def of_generated(f: Callable, args: tuple[Any, ...], keywords: dict[str, Any]) -> Any:
+    """A forward or backward function: its text is differentiated like the user's."""
+    return of_function(transformed.unlifted(f), args, keywords) or recorded(f, args, keywords)
+
+
+def function_pair(
+    f: Any, args: tuple[Any, ...], keywords: dict[str, Any], function: Any = None
+) -> tuple[Callable, Callable, tuple[Any, ...]] | None:
+    """`f_fwd`, `f_bwd` and where each argument goes; None if the call is to be recorded."""
     whole, f = f, function or f
     try:
         bound = inspect.signature(f, follow_wrapped=False).bind(*args, **keywords)
@@ -145,10 +170,7 @@ def of_function(
             raise
         say(transformed.name_of(whole), refusal)
         return None
-    out, saved = fwd(*args, **keywords)
-    return out, Pullback(
-        FunctionPull(bwd, layout(f, bound, len(args), keywords), float_parts(out)), saved
-    )
+    return fwd, bwd, layout(f, bound, len(args), keywords)
 
 
 class FunctionPull:
@@ -235,6 +257,27 @@ def arranged(bars: Sequence[Any], slots: tuple[Any, ...]) -> tuple[Any, ...]:
     return (*positional, named) if named else tuple(positional)
 
 
+@dataclasses.dataclass(frozen=True)
+class ArrangedPull:
+    """The pullback of a backward function's call: its results go back to their parameters."""
+
+    slots: tuple[tuple[Any, ...], ...]
+    count: int
+
+    def __call__(self, pull: Any, out_bar: Any) -> Any:
+        bars: list[Any] = [None] * self.count
+        positional = list(out_bar)[1:] if out_bar is not None else []
+        for slot in self.slots:
+            if out_bar is None:
+                break
+            if len(slot) == 3:
+                bars[slot[0]] = out_bar[-1] and out_bar[-1].get(slot[2])
+            else:
+                bars[slot[0]] = positional.pop(0)
+        _, saved_bar, bar_bar = pull(tuple(bars))
+        return None, saved_bar, bar_bar
+
+
 def pair_of(f: Any, active: tuple[str, ...], lift: bool) -> tuple[Callable, Callable]:
     """The live forward and backward function of a user's function."""
     step = f"{transformed.target_of(f).chain}|pair({','.join(active)})"
@@ -314,16 +357,43 @@ class PartialPull:
         passed = {k: named[k] for k in self.names}
         return (mine, *rest, passed) if passed else (mine, *rest)
 
+    def joined(self, pull: Any, out_bar: Any) -> Any:
+        """The pullback of this split: its result's cotangents, put together again."""
+        mine, *rest = out_bar if out_bar is not None else (None,) * (1 + self.given)
+        own, kept = mine if mine is not None else ((None,) * self.held, {})
+        passed = rest.pop() if self.names and len(rest) > self.given else {}
+        bars = (None, *own, *rest)
+        named = {**(kept or {}), **(passed or {})}
+        return (None, *pull((*bars, named) if self.held_names or self.names else bars))
 
-def pull_of_pullback(pull: Any, out_bar: Any) -> Any:
-    """The cotangent of a pullback is that of what it saved."""
-    _, saved_bar, *bars = pull(out_bar)
-    return (saved_bar, *bars)
+
+@dataclasses.dataclass(frozen=True)
+class PullOfPullback:
+    """The cotangent of a pullback is a pullback that holds that of what it saved."""
+
+    bwd: Any
+
+    def __call__(self, pull: Any, out_bar: Any) -> Any:
+        _, saved_bar, *bars = pull(out_bar)
+        return (None if saved_bar is None else Pullback(self.bwd, saved_bar), *bars)
 
 
 def differentiated_vjp(args: tuple[Any, ...], keywords: dict[str, Any]) -> Any:
     """`vjp_of(vjp_of, f, x)`: the derivative of the forward half of a pair."""
     f, *rest = args
+    f = transformed.unlifted(f)
+    if isinstance(f, functools.partial):
+        every = {**f.keywords, **keywords}
+        (y, pull), outer = vjp_of(vjp_of, f.func, *f.args, *rest, **every)
+        split = PartialPull(len(f.args), len(rest), tuple(f.keywords), tuple(keywords))
+        return (y, Pullback(split, pull)), Pullback(PartialVjpPull(split), outer)
+    if isinstance(f, types.FunctionType) and (transformed.is_users(f) or is_plain(f)):
+        pair = function_pair(f, tuple(rest), keywords)
+        if pair is not None:
+            fwd, bwd, slots = pair
+            (y, saved), outer = of_generated(fwd, tuple(rest), keywords)
+            pull = Pullback(FunctionPull(bwd, slots, float_parts(y)), saved)
+            return (y, pull), Pullback(pulled_vjp, outer)
     y, pull = vjp_of(f, *rest, **keywords)
     if not isinstance(pull, Pullback):
         return None
@@ -344,9 +414,30 @@ class VjpPull:
     named: bool
 
     def __call__(self, outer: Any, out_bar: Any) -> Any:
-        f_bar, rest_bars, named = outer(out_bar)
+        f_bar, rest_bars, named = outer(bare(out_bar))
         bars = (None, f_bar, *rest_bars)
         return (*bars, named) if self.named else bars
+
+
+@dataclasses.dataclass(frozen=True)
+class PartialVjpPull:
+    """The pullback of a call of `vjp_of` with a partial."""
+
+    split: PartialPull
+
+    def __call__(self, outer: Any, out_bar: Any) -> Any:
+        _, *bars = outer(bare(out_bar))
+        return (None, *self.split(lambda _: bars, None))
+
+
+def pulled_vjp(outer: Any, out_bar: Any) -> Any:
+    return (None, *outer(bare(out_bar)))
+
+
+def bare(out_bar: Any) -> Any:
+    """The cotangent of (result, pullback) as that of (result, what the pullback saved)."""
+    y_bar, pull_bar = out_bar if out_bar is not None else (None, None)
+    return y_bar, pull_bar.saved if isinstance(pull_bar, Pullback) else pull_bar
 
 
 def of_transformed(f: Transformed, args: tuple[Any, ...], keywords: dict[str, Any]) -> Any:

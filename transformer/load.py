@@ -23,6 +23,7 @@ from overt.rewrites.aliasing import MAKERS, check_aliases
 from overt.rewrites.core import NOWHERE, Origin
 from overt.rewrites.refusal import Refusal
 from overt.rewrites.rules import Resolver, our_function
+from overt.runtime.saved import Saved
 from overt.transformer.dependencies import MISSING, RECORD
 
 
@@ -221,8 +222,8 @@ def same_code(node: ast.Lambda, code: types.CodeType) -> bool:
 
 def core_of(loaded: Loaded) -> core.Function:
     """The function in core form; a refusal gets its place."""
-    text = normalize.Text(loaded.file.origin)
     resolver = Resolver(loaded.namespace)
+    text = text_of(loaded, resolver)
 
     def makes_array(callee: ast.expr) -> bool:
         return getattr(our_function(resolver.object(callee)), "__name__", "") in MAKERS
@@ -233,6 +234,11 @@ def core_of(loaded: Loaded) -> core.Function:
     except Refusal as refusal:
         line = refusal.line or loaded.node.lineno
         raise refusal.located(loaded.file.name, line, loaded.file.lines[line - 1]) from None
+
+
+def text_of(loaded: Loaded, resolver: Resolver) -> normalize.Text:
+    """What the function's file says of its names."""
+    return normalize.Text(loaded.file.origin, lambda callee: resolver.object(callee) is Saved)
 
 
 def called_by(resolver: Resolver, name: str) -> core.Function | None:
@@ -254,7 +260,8 @@ def normalized(code: types.CodeType, fn: types.FunctionType) -> core.Function | 
         _normalized[code] = None  # while it is being read: it may call itself
         try:
             loaded = load(fn)
-            _normalized[code] = normalize.normalize(loaded.node, normalize.Text(loaded.file.origin))
+            text = text_of(loaded, Resolver(loaded.namespace))
+            _normalized[code] = normalize.normalize(loaded.node, text)
         except Refusal:
             pass
     return _normalized[code]
