@@ -141,6 +141,8 @@ class Saved:
 
     def map(self, f: Callable[..., Any], *others: Saved) -> Saved:
         """The same loop with other records: `f` of each array or, in Python, of each record."""
+        if any(other.flip != self.flip for other in others):
+            raise NotImplementedError("records of a loop meet records in the opposite order")
         if isinstance(self.store, Buffers):
             columns: list[Any] = [other.store.arrays for other in others]
             arrays = [f(*xs) for xs in zip(self.store.arrays, *columns, strict=True)]
@@ -156,6 +158,11 @@ class Saved:
 
     def flipped(self) -> Saved:
         """The same records in the opposite order."""
+        if not isinstance(self.store, Buffers) and not self.flip:
+            n, first = self.length, self.first
+            if self.count is not None:
+                first = n - first - self.count
+            return type(self)(self.store[:n][::-1], n, False, first, self.count)
         return type(self)(self.store, self.length, not self.flip, self.first, self.count)
 
     def rows_like(self, x: Any) -> Any:

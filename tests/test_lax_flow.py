@@ -81,6 +81,40 @@ def slope(f, x):
     return (float(f(np.asarray(x + 1e-5))) - float(f(np.asarray(x - 1e-5)))) / 2e-5
 
 
+def chained(w, xs):
+    def step(h, x):
+        h = np.tanh(w @ h + x)
+        return h, h * x
+
+    h, hs = lax.scan(step, np.ones(3), xs)
+    return np.sum(hs**2) + np.sum(h)
+
+
+@pytest.mark.parametrize("argnum", [0, 1])
+def test_the_gradient_of_a_gradient_of_a_scan(argnum, x64):
+    args = [onp.linspace(-0.6, 0.8, 9).reshape(3, 3), onp.linspace(-0.5, 0.7, 12).reshape(4, 3)]
+    v = onp.cos(onp.arange(args[argnum].size)).reshape(args[argnum].shape)
+    grad = overt.grad(chained, argnums=argnum)
+
+    def along(w, xs):
+        return np.sum(grad(w, xs) * v)
+
+    upper, lower = ([*args], [*args])
+    upper[argnum] = args[argnum] + 1e-5 * v
+    lower[argnum] = args[argnum] - 1e-5 * v
+    wanted = (onp.asarray(grad(*upper)) - onp.asarray(grad(*lower))) / 2e-5
+    assert_allclose(overt.grad(along, argnums=argnum)(*args), wanted, rtol=1e-6, atol=1e-8)
+
+
+@pytest.mark.parametrize("f", FUNCTIONS)
+def test_second_derivatives(f, x64):
+    grad = overt.grad(f)
+    for x in POINTS:
+        wanted = slope(grad, x)
+        assert_allclose(overt.grad(grad)(x), wanted, rtol=1e-6)
+        assert_allclose(overt.jvp(grad, (x,), (1.0,))[1], wanted, rtol=1e-6)
+
+
 @pytest.mark.parametrize("f", FUNCTIONS)
 def test_all_transformations(f, x64):
     values = [float(f(np.asarray(x))) for x in POINTS]
