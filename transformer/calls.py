@@ -19,7 +19,7 @@ from typing import Any
 from overt.rewrites.refusal import Refusal
 from overt.runtime.containers import changed, popped
 from overt.runtime.cotangents import move
-from overt.runtime.derivatives import children_of, is_inexact, zeros_like_tree
+from overt.runtime.derivatives import add, children_of, is_inexact, zeros_like_tree
 from overt.runtime.parts import is_array, parts_of
 from overt.runtime.plain_builtins import PLAIN, map_of, reduce_rest
 from overt.runtime.primitive import rule_of
@@ -397,6 +397,9 @@ def differentiated_vjp(args: tuple[Any, ...], keywords: dict[str, Any]) -> Any:
     y, pull = vjp_of(f, *rest, **keywords)
     if not isinstance(pull, Pullback):
         return None
+    if pull.bwd is whole_record:  # what was recorded cannot leave its recording: record it again
+        again = Pullback(Recompute(f), (tuple(rest), keywords))
+        return (y, again), Pullback(RecomputeVjp(bool(keywords)), pull)
     out, outer = vjp_call(lambda g, xs, ks: parted(vjp_of(g, *xs, **ks)), f, tuple(rest), keywords)
     (y, saved) = out
     return (y, Pullback(pull.bwd, saved)), Pullback(VjpPull(bool(keywords)), outer)
@@ -428,6 +431,24 @@ class PartialVjpPull:
     def __call__(self, outer: Any, out_bar: Any) -> Any:
         _, *bars = outer(bare(out_bar))
         return (None, *self.split(lambda _: bars, None))
+
+
+@dataclasses.dataclass(frozen=True)
+class RecomputeVjp:
+    """The pullback of a call of `vjp_of` whose own pullback holds the arguments."""
+
+    named: bool
+
+    def __call__(self, pull: Any, out_bar: Any) -> Any:
+        y_bar, saved_bar = bare(out_bar)
+        f_bar, *bars = pull(y_bar)
+        rest_bar, named_bar = saved_bar if saved_bar is not None else ((), {})
+        if self.named:
+            named = bars.pop()
+            bars.append({k: add(v, (named_bar or {}).get(k)) for k, v in named.items()})
+        for i, bar in enumerate(rest_bar or ()):
+            bars[i] = add(bars[i], bar)
+        return (None, f_bar, *bars)
 
 
 def pulled_vjp(outer: Any, out_bar: Any) -> Any:
