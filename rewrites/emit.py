@@ -12,6 +12,7 @@ from overt.rewrites import core
 from overt.rewrites.core import Assign, Define, Do, For, Function, If, Note, While, With
 from overt.rewrites.naming import give_names, reserved_names
 from overt.rewrites.printing import BINARY, Printer
+from overt.rewrites.pushes import is_push
 
 WIDTH = 100
 
@@ -523,11 +524,6 @@ def import_block(source: core.Source, names: set[str]) -> str:
         place = 0 if top in sys.stdlib_module_names else 2 if top == own else 1
         groups[place].append(line)
     return "\n\n".join("\n".join(group) for group in groups if group) + ("\n" if lines else "")
-
-
-def is_push(value: ast.expr) -> bool:
-    f = value.func if isinstance(value, ast.Call) else None
-    return isinstance(f, ast.Attribute) and f.attr == "pushed"
 
 
 def joins(block: core.Block) -> Iterator[tuple[str, ast.expr]]:

@@ -15,6 +15,17 @@ from typing import TypeVar
 Node = TypeVar("Node", bound=ast.AST)
 
 
+def is_push(value: ast.expr) -> bool:
+    """Whether an expression in core form is a record with one more entry."""
+    f = value.func if isinstance(value, ast.Call) else None
+    return isinstance(f, ast.Attribute) and f.attr == "pushed"
+
+
+def push(saved: ast.expr, fields: list[ast.expr]) -> ast.Call:
+    """The record with one more entry, of these fields."""
+    return ast.Call(ast.Attribute(saved, "pushed", ast.Load()), fields, [])
+
+
 def pushes_as_values(node: Node, is_saved: Callable[[ast.expr], bool]) -> Node:
     """The function with every push to a record of its own as an assignment.
 
@@ -44,6 +55,6 @@ class Pushes(ast.NodeTransformer):
             return node
         if holder.id not in self.records:
             return node
-        grown = ast.Call(ast.Attribute(holder, "pushed", ast.Load()), call.args, call.keywords)
+        grown = push(holder, call.args)
         target = ast.Name(holder.id, ast.Store())
         return ast.copy_location(ast.Assign([target], ast.copy_location(grown, call)), node)

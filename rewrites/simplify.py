@@ -30,6 +30,7 @@ from overt.rewrites.core import (
 )
 from overt.rewrites.liveness import Pruner
 from overt.rewrites.printing import Printer
+from overt.rewrites.pushes import is_push
 
 if TYPE_CHECKING:
     from overt.rewrites.program import Program
@@ -69,11 +70,6 @@ def records_joined(function: Function) -> Function:
     if not table:
         return function
     return core.map_function(function, lambda e: core.substitute(e, table))
-
-
-def is_push(value: ast.expr) -> bool:
-    f = value.func if isinstance(value, ast.Call) else None
-    return isinstance(f, ast.Attribute) and f.attr == "pushed"
 
 
 def made_plainer(function: Function) -> Function:

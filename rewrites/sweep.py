@@ -26,6 +26,7 @@ from overt.rewrites.core import (
 )
 from overt.rewrites.flatten import is_cheap
 from overt.rewrites.program import Program
+from overt.rewrites.pushes import is_push, push
 from overt.rewrites.refusal import Refusal
 from overt.rewrites.rules import (
     ARRAY_ATTRIBUTES,
@@ -892,7 +893,7 @@ class LoopReversal:
                 continue
             stem = f"{core.base(leaf.id)}_bars" if isinstance(leaf, ast.Name) else "item_bars"
             inside, new, after = (self.names.fresh(stem) for _ in range(3))
-            pushed = Assign(new, push(inside, [bar]))
+            pushed = Assign(new, push(core.name(inside), [bar]))
             done.append((leaf, pushed, inside, after))
         return done
 
@@ -931,7 +932,7 @@ class LoopReversal:
                 target, items, body, carries, table, origin
             )
         inside, new, out = (self.names.fresh("saved") for _ in range(3))
-        pushed = Assign(new, push(inside, [core.name(n) for n in needed]))
+        pushed = Assign(new, push(core.name(inside), [core.name(n) for n in needed]))
         position = self.position(forward_body, needed)
         forward_body = (*forward_body[:position], pushed, *forward_body[position:])
         carry = Carry(inside, core.call(core.name("@Saved")), core.name(new), out)
@@ -1042,14 +1043,6 @@ def tolerant(application: Application) -> bool:
     return application.rule.name in ("matmul", "dot")
 
 
-def is_push(value: ast.expr) -> bool:
-    return (
-        isinstance(value, ast.Call)
-        and isinstance(value.func, ast.Attribute)
-        and value.func.attr == "pushed"
-    )
-
-
 def record_of(s: For | While, carried: str) -> ast.Call | None:
     """The push that makes a carried name a record of the loop; None if it is an ordinary value."""
     c = next(c for c in s.carries if c.name == carried)
@@ -1062,10 +1055,6 @@ def record_of(s: For | While, carried: str) -> ast.Call | None:
             if statement.target == c.next.id:
                 return statement.value  # type: ignore[return-value]
     return None
-
-
-def push(saved: str, fields: list[ast.expr]) -> ast.Call:
-    return ast.Call(ast.Attribute(core.name(saved), "pushed", ast.Load()), fields, [])
 
 
 def np_call(function: str, *args: ast.expr) -> ast.Call:

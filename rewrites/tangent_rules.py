@@ -17,10 +17,11 @@ from typing import TYPE_CHECKING, Any
 import overt.runtime
 import overt.runtime.numpy as ours
 from overt.rewrites import core
+from overt.rewrites.pushes import is_push, push
 from overt.rewrites.refusal import Refusal
 from overt.rewrites.rules import ARRAY_ATTRIBUTES, ARRAY_METHODS, Application, applied, rule_text
 from overt.rewrites.shapes import operator_call
-from overt.rewrites.sweep import bind, is_push
+from overt.rewrites.sweep import bind
 
 if TYPE_CHECKING:
     from overt.rewrites.tangents import Tangents
@@ -116,9 +117,7 @@ class TangentRules:
             walk.records[target] = tuple(
                 walk.records.get(getattr(a, "id", ""), walk.dot(a) is not None) for a in value.args
             )
-            return Tangent(
-                ast.Call(ast.Attribute(walk.full(record), "pushed", ast.Load()), fields, [])
-            )
+            return Tangent(push(walk.full(record), fields))
         f, args, keywords = value.func, value.args, value.keywords
         fn = self.resolver.object(f)
         if fn is None and isinstance(f, ast.Attribute):

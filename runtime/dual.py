@@ -5,20 +5,18 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from overt.runtime.array import Array
 from overt.runtime.aval import aval_of
 from overt.runtime.derivatives import is_array, is_inexact, materialize
-from overt.runtime.differentiation import has_rule, tangent
-from overt.runtime.interop import as_array
+from overt.runtime.differentiation import tangent
 from overt.runtime.levels import new_level
-from overt.runtime.primitive import Composite, Primitive, Rule
-from overt.runtime.record import DISCRETE, _positional
+from overt.runtime.primitive import Rule
+from overt.runtime.record import Differentiated
 from overt.runtime.tree import tree_flatten, tree_map
 
 __all__ = ["Dual", "jvp_call"]
 
 
-class Dual(Array):
+class Dual(Differentiated):
     """A value and its tangent, at one level."""
 
     __slots__ = ("primal", "tangent", "level", "aval")
@@ -29,24 +27,9 @@ class Dual(Array):
         self.level = level
         self.aval = aval_of(primal)
 
-    def handle(self, primitive: Primitive, operands: Sequence[Any], params: dict) -> Any:
-        """Apply a primitive to primals and tangents."""
-        return _dual_call(self.level, primitive.rule, primitive, operands, params)
-
-    def handle_composite(self, function: Composite, operands: Sequence[Any], static: dict) -> Any:
-        """Apply a composite by its rule; one without rule runs its body on the dual values."""
-        if not has_rule(function.rule):
-            return NotImplemented
-        fn = _positional(function)
-        return _dual_call(self.level, function.rule, fn, operands, static)
-
-    def concrete(self, purpose: str) -> Any:
-        if purpose in DISCRETE:
-            return as_array(self.primal).concrete(purpose)
-        raise TypeError(
-            f"{purpose} of a value that is being differentiated ({self.aval}) would lose its "
-            "derivative; apply stop_gradient first"
-        )
+    def call(self, rule: Rule, fn: Callable, operands: Sequence[Any], params: dict) -> Any:
+        """Call a function of primals and tangents."""
+        return _dual_call(self.level, rule, fn, operands, params)
 
     def __repr__(self) -> str:
         return f"Dual({self.primal!r}, {self.tangent!r}, level {self.level})"

@@ -101,7 +101,36 @@ class Tape:
         return bars
 
 
-class Recorded(Array):
+class Differentiated(Array):
+    """A value under differentiation, whose `call` applies a function by its derivative rule."""
+
+    __slots__ = ()
+    primal: Any
+
+    def call(self, rule: Rule, fn: Callable, operands: Sequence[Any], params: dict) -> Any:
+        """Call a function of operands of which some are such values."""
+        raise NotImplementedError
+
+    def handle(self, primitive: Primitive, operands: Sequence[Any], params: dict) -> Any:
+        """Apply a primitive by its rule."""
+        return self.call(primitive.rule, primitive, operands, params)
+
+    def handle_composite(self, function: Composite, operands: Sequence[Any], static: dict) -> Any:
+        """Apply a composite by its rule; one without rule runs its body on such values."""
+        if not has_rule(function.rule):
+            return NotImplemented
+        return self.call(function.rule, _positional(function), operands, static)
+
+    def concrete(self, purpose: str) -> Any:
+        if purpose in DISCRETE:
+            return as_array(self.primal).concrete(purpose)
+        raise TypeError(
+            f"{purpose} of a value that is being differentiated ({self.aval}) would lose its "
+            "derivative; apply stop_gradient first"
+        )
+
+
+class Recorded(Differentiated):
     """A value whose use is noted on a tape."""
 
     __slots__ = ("primal", "tape", "index", "level", "aval")
@@ -113,24 +142,9 @@ class Recorded(Array):
         self.level = tape.level
         self.aval = aval_of(primal)
 
-    def handle(self, primitive: Primitive, operands: Sequence[Any], params: dict) -> Any:
-        """Apply a primitive to the primals and note it."""
-        return _recorded_call(self.tape, primitive.rule, primitive, operands, params)
-
-    def handle_composite(self, function: Composite, operands: Sequence[Any], static: dict) -> Any:
-        """Note a composite with a rule as one call; of others the body's calls are noted."""
-        if not has_rule(function.rule):
-            return NotImplemented
-        fn = _positional(function)
-        return _recorded_call(self.tape, function.rule, fn, operands, static)
-
-    def concrete(self, purpose: str) -> Any:
-        if purpose in DISCRETE:
-            return as_array(self.primal).concrete(purpose)
-        raise TypeError(
-            f"{purpose} of a value that is being differentiated ({self.aval}) would lose its "
-            "derivative; apply stop_gradient first"
-        )
+    def call(self, rule: Rule, fn: Callable, operands: Sequence[Any], params: dict) -> Any:
+        """Call a function of the primals and note it."""
+        return _recorded_call(self.tape, rule, fn, operands, params)
 
     def __repr__(self) -> str:
         return f"Recorded({self.primal!r}, level {self.level})"

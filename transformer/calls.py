@@ -156,10 +156,9 @@ def function_pair(
     except (TypeError, ValueError):
         f(*args, **keywords)  # raises what Python raises
         raise
-    parameters = inspect.signature(f, follow_wrapped=False).parameters
     active = tuple(
         name
-        for name in parameters
+        for name in bound.signature.parameters
         if name in bound.arguments and has_derivative(bound.arguments[name])
     )
     lift = transformed.needs_lifting(args, keywords)
@@ -170,7 +169,7 @@ def function_pair(
             raise
         say(transformed.name_of(whole), refusal)
         return None
-    return fwd, bwd, layout(f, bound, len(args), keywords)
+    return fwd, bwd, layout(bound, len(args), keywords)
 
 
 class FunctionPull:
@@ -222,10 +221,10 @@ def of_floats(out_bar: Any, kinds: Any) -> Any:
 
 
 def layout(
-    f: Any, bound: inspect.BoundArguments, count: int, keywords: dict[str, Any]
+    bound: inspect.BoundArguments, count: int, keywords: dict[str, Any]
 ) -> tuple[tuple[int, Any], ...]:
     """For each argument of a call, its parameter and where in `*args` or `**kwargs` it is."""
-    parameters = list(inspect.signature(f, follow_wrapped=False).parameters.values())
+    parameters = list(bound.signature.parameters.values())
     slots: list[tuple[Any, ...]] = []
     plain = [
         i

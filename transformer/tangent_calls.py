@@ -267,7 +267,7 @@ def by_pair(
     (y, saved), (y_dot, saved_dot) = found
     if lift:
         _unlifted[pair[1]] = calls.pair_of(f, active, False)[1]  # type: ignore[index]
-    pull = FunctionPull(pair[1], calls.layout(f, bound, len(args), keywords))
+    pull = FunctionPull(pair[1], calls.layout(bound, len(args), keywords))
     return (y, Pullback(pull, saved)), (y_dot, Pullback(pull, saved_dot))
 
 
