@@ -36,7 +36,10 @@ _NAMES = {
 _PLACES = {name: (module, name) for module, names in _NAMES.items() for name in names.split()}
 _PLACES["remat"] = ("overt.transformer.identity", "checkpoint")
 _PLACES["source"] = ("overt.transformer.transformed", "generated")
-_SUBMODULES = "debug dtypes errors experimental lax nn numpy random scipy stages tree tree_util"
+_SUBMODULES = (
+    "debug dtypes errors experimental flatten_util lax nn numpy ops random "
+    "scipy stages tree tree_util"
+)
 _MODULES = frozenset(_SUBMODULES.split())
 
 __all__ = [*sorted(_PLACES), *sorted(_MODULES)]

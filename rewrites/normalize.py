@@ -112,7 +112,8 @@ class Builder:
         if isinstance(node, ast.Lambda):
             body: list[ast.stmt] = []
             value, doc = node.body, ""
-            name = "function"
+            read = {n.id for n in ast.walk(node) if isinstance(n, ast.Name)}
+            name = "function" if "function" not in read else "the_function"
         else:
             name = node.name
             body, doc = without_doc(node.body)
