@@ -24,7 +24,9 @@ def session(options: Any = None) -> Any:
         if platform not in _registered:
             _registered.add(platform)
             _profiler.register_plugin_profiler(api)
-    return _profiler.ProfilerSession(options) if options is not None else _profiler.ProfilerSession()
+    return (
+        _profiler.ProfilerSession(options) if options is not None else _profiler.ProfilerSession()
+    )
 
 
 def serve(port: int) -> Any:

@@ -68,8 +68,11 @@ class Liveness:
 class Emitter:
     """Writes one graph with a builder; concrete arrays it meets become inputs of `main`."""
 
-    def __init__(self, b: Any, graph: Graph, outputs: Sequence[Any], arguments: list):
+    def __init__(
+        self, b: Any, graph: Graph, outputs: Sequence[Any], arguments: list, contained: bool = False
+    ):
         self.b = b
+        self.contained = contained  # concrete arrays are written into the program
         self.block = b.ip.block
         self.graph = graph
         self.values: dict[Node, list[Any]] = {graph.source: arguments}
@@ -114,6 +117,8 @@ class Emitter:
             return self.b.full((), x, aval.dtype)
         if isinstance(x, np.ndarray):
             return self.b.constant(x)
+        if self.contained:
+            return self.b.constant(x.numbers())
         if id(x) not in self.consts:
             type_ = self.b.type(x.aval)
             self.consts[id(x)] = (x, self.block.add_argument(type_, self.b.location))

@@ -62,8 +62,11 @@ class Program:
 
     # ---- compiling ----
 
-    def module(self, platform: str = "cpu") -> tuple[Any, list[Callable]]:
-        """(MLIR module, host callbacks); the concrete arrays met become `self.consts`."""
+    def module(self, platform: str = "cpu", contained: bool = False) -> tuple[Any, list[Callable]]:
+        """(MLIR module, host callbacks); the concrete arrays met become `self.consts`.
+
+        `contained`: they are written into the module instead.
+        """
         from overt.backend import module as modules
         from overt.runtime.emission import Emitter
 
@@ -73,7 +76,7 @@ class Program:
 
         def body(b: Any, arguments: list) -> list:
             b.effects = self.effects
-            emitter = Emitter(b, graph, outputs, arguments)
+            emitter = Emitter(b, graph, outputs, arguments, contained)
             emitter.emit(graph)
             results = [emitter.converted(x, a) for x, a in zip(outputs, avals, strict=True)]
             self.consts = [x for x, _ in emitter.consts.values()]

@@ -19,6 +19,7 @@ T = TypeVar("T")
 
 LENIENT = new_registry()
 STRICT = new_registry()
+UNFLATTEN: dict[type, Callable[[Any, Any], Any]] = {}  # how registered types are built
 
 
 class DictKeys:
@@ -115,6 +116,7 @@ def register_pytree_node(
     """
     for registry in (LENIENT, STRICT):
         registry.register_node(nodetype, flatten_func, unflatten_func, flatten_with_keys_func)
+    UNFLATTEN[nodetype] = unflatten_func
 
 
 def register_pytree_with_keys(

@@ -69,6 +69,8 @@ def call_pair(f: Any, args: tuple[Any, ...], keywords: dict[str, Any]) -> Any:
     if f is vjp_of:
         return differentiated_vjp(args, keywords)
     if isinstance(f, Pullback):
+        if f.bwd is whole_record:  # the values of a recording have no derivative after it
+            f = f.saved.again()
         out, pull = vjp_of(f.bwd, f.saved, *args)
         return out, Pullback(PullOfPullback(f.bwd), pull)
     if isinstance(f, FunctionPull) and all(slot[1] is None for slot in f.slots):
@@ -397,8 +399,7 @@ def differentiated_vjp(args: tuple[Any, ...], keywords: dict[str, Any]) -> Any:
     if not isinstance(pull, Pullback):
         return None
     if pull.bwd is whole_record:  # what was recorded cannot leave its recording: record it again
-        again = Pullback(Recompute(f), (tuple(rest), keywords))
-        return (y, again), Pullback(RecomputeVjp(bool(keywords)), pull)
+        return (y, pull.saved.again()), Pullback(RecomputeVjp(bool(keywords)), pull)
     out, outer = vjp_call(lambda g, xs, ks: parted(vjp_of(g, *xs, **ks)), f, tuple(rest), keywords)
     (y, saved) = out
     return (y, Pullback(pull.bwd, saved)), Pullback(VjpPull(bool(keywords)), outer)
@@ -641,18 +642,24 @@ def recorded_call(f: Any, args: tuple[Any, ...], keywords: dict[str, Any]) -> An
         return function(*args, **keywords)
 
     out, pull = vjp_call(run, tuple(args), keywords)
-    return out, RecordPull(pull, bool(keywords))
+    return out, RecordPull(pull, f, tuple(args), keywords)
 
 
 class RecordPull:
     """The pullback of a recorded call: `(*args_bar)`, and the keywords' last."""
 
-    def __init__(self, pull: Callable[[Any], Any], named: bool) -> None:
-        self.pull, self.named = pull, named
+    def __init__(
+        self, pull: Callable[[Any], Any], f: Any, args: tuple[Any, ...], keywords: dict[str, Any]
+    ) -> None:
+        self.pull, self.f, self.args, self.keywords = pull, f, args, keywords
 
     def __call__(self, out_bar: Any) -> Any:
         args_bar, named = self.pull(out_bar)
-        return (*args_bar, named) if self.named else tuple(args_bar)
+        return (*args_bar, named) if self.keywords else tuple(args_bar)
+
+    def again(self) -> Pullback:
+        """The same pullback, which records the call again and so depends on its arguments."""
+        return Pullback(Recompute(self.f), (self.args, self.keywords))
 
 
 def whole_record(pull: Any, out_bar: Any) -> Any:

@@ -1,0 +1,209 @@
+"""`export`: a jitted function as a program that outlives the process, and other machines run."""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from overt.runtime import dtypes, interop
+from overt.runtime.aval import aval_of
+from overt.runtime.derivatives import is_inexact
+from overt.runtime.exported import PLATFORMS, DisabledSafetyCheck, Exported, ExportedCall
+from overt.runtime.parts import is_array
+from overt.runtime.staging import Symbolic
+from overt.runtime.tree import PyTreeDef, tree_flatten
+from overt.transformer.jit import Jitted
+
+__all__ = ["default_export_platform", "export"]
+
+
+def default_export_platform() -> str:
+    """The platform that functions are exported for when none is named."""
+    platform = interop.default_backend()
+    return PLATFORMS.get(platform, platform)
+
+
+def export(
+    fun_jit: Callable, *, platforms: Sequence[str] | None = None,
+    disabled_checks: Sequence[DisabledSafetyCheck] = (),
+) -> Callable[..., Exported]:  # fmt: skip
+    """A function of arguments (or of their ShapeDtypeStructs) that gives the program for them.
+
+    `platforms` are those that it may be called on, whether or not this machine has them.
+
+    Errors: ValueError for what cannot leave the process: calls of Python functions, stores into
+    the caller's objects, results that are not arrays.
+
+    >>> import overt, overt.numpy as np
+    >>> made = overt.export.export(overt.jit(np.sin))(overt.ShapeDtypeStruct((3,), np.float32))
+    >>> again = overt.export.deserialize(made.serialize())
+    >>> again.call(np.zeros(3))
+    Array([0., 0., 0.], dtype=float32)
+    """
+    if not isinstance(fun_jit, Jitted):
+        raise ValueError(
+            f"export needs a function made by jit, got {fun_jit!r}; write export(jit(f))"
+        )
+    chosen = (default_export_platform(),) if platforms is None else tuple(platforms)
+    for platform in chosen:
+        if PLATFORMS.get(platform, platform) not in ("cpu", "cuda", "rocm", "tpu"):
+            raise ValueError(f"unknown platform {platform!r}; known: cpu, cuda, rocm, tpu")
+
+    @functools.wraps(fun_jit)
+    def exporting(*args: Any, **kwargs: Any) -> Exported:
+        return Export(fun_jit, chosen, tuple(disabled_checks)).made(args, kwargs)
+
+    return exporting
+
+
+class Export:
+    """One function on its way out."""
+
+    def __init__(
+        self, jitted: Jitted, platforms: tuple[str, ...], disabled: tuple[DisabledSafetyCheck, ...]
+    ) -> None:
+        self.jitted, self.platforms, self.disabled = jitted, platforms, disabled
+        self.name = getattr(jitted, "__name__", "function")
+
+    def made(self, args: tuple, kwargs: dict[str, Any]) -> Exported:
+        traced = self.jitted.trace(*args, **kwargs)
+        program = self.program(traced)
+        leaves, in_tree = tree_flatten(self.dynamic(args, kwargs))
+        in_avals = [aval_of(x) for x in leaves]
+        out_tree = self.out_tree(traced)
+        modules = {
+            PLATFORMS.get(p, p): self.module(program, PLATFORMS.get(p, p)) for p in self.platforms
+        }
+        any_platform = DisabledSafetyCheck.platform() in self.disabled
+        body = ExportedCall(self.name, modules, program.out, any_platform)
+
+        @functools.cache
+        def derivative() -> Exported:
+            inner = derivative_of(self.jitted, args, kwargs, in_tree, self.name)
+            inexact = [a for a in program.out if dtypes.is_inexact(a.dtype)]
+            made = Export(inner, self.platforms, self.disabled)
+            return made.made((*map(shape, in_avals), *map(shape, inexact)), {})
+
+        return Exported(
+            self.name, (in_tree, out_tree), in_avals, program.out, body,
+            disabled_safety_checks=self.disabled, get_vjp=derivative,
+        )  # fmt: skip
+
+    def dynamic(self, args: tuple, kwargs: dict[str, Any]) -> Any:
+        """The arguments without the static ones, which belong to the program."""
+        static = self.jitted.static
+        places = static.positions(len(args))
+        kept = tuple(x for i, x in enumerate(args) if i not in places)
+        return kept, {k: v for k, v in kwargs.items() if k not in static.names}
+
+    def program(self, traced: Any) -> Any:
+        """The staged program with every result among its outputs, if it can be exported."""
+        staged, call = traced.staged, traced.call
+        program, outputs = staged.program, staged.outputs
+        name = self.name
+        if call.promoted:
+            names = [call.leaf_name(i) for i in call.promoted]
+            raise ValueError(
+                f"{name} needs {' and '.join(names)} as a Python value; make it static with "
+                "static_argnames"
+            )
+        if outputs.writes:
+            holder = outputs.writes[0][0].place.holder
+            raise ValueError(
+                f"{name} stores into something outside of it (a {type(holder).__name__}), which an "
+                "exported program cannot reach; return the new value instead"
+            )
+        if program.checks:
+            raise ValueError(
+                f"{name} keeps records of a loop whose length is known only when it runs, and "
+                "stages again when they do not fit, which an exported program cannot do; give the "
+                "loop a fixed bound"
+            )
+        leaves = outputs.flat.leaves
+        for x in leaves:
+            if not is_array(x):
+                raise ValueError(
+                    f"a result of {name} is a {type(x).__name__} ({x!r}); exported functions "
+                    "return arrays"
+                )
+        graph = program.graph
+        graph.outputs = [
+            graph.inputs[x.index]
+            if type(x) is Symbolic and x.node is x.graph.source and x.graph.parent is None
+            else x
+            for x in leaves
+        ]
+        graph.out = program.out = tuple(aval_of(x) for x in leaves)
+        return program
+
+    def out_tree(self, traced: Any) -> PyTreeDef:
+        _, structure = tree_flatten(traced.out_info)
+        if structure.num_leaves != len(traced.staged.outputs.flat.leaves):
+            raise ValueError(
+                f"{self.name} returns a dataclass that is no tree; register it with "
+                "overt.tree_util.register_dataclass"
+            )
+        return structure
+
+    def module(self, program: Any, platform: str) -> bytes:
+        """The program for a platform, its constants in it."""
+        from overt.backend import portable
+
+        module, callbacks = program.module(platform, contained=True)
+        if callbacks:
+            raise ValueError(
+                f"{self.name} calls a Python function while it runs (a print, assert, callback), "
+                "which cannot be part of an exported program"
+            )
+        allowed = {check.is_custom_call() for check in self.disabled}
+        for target in sorted(portable.custom_call_targets(module) - allowed):
+            if not target.startswith(portable.STABLE):
+                raise ValueError(
+                    f"{self.name} calls the library function {target}, whose meaning may change "
+                    "between versions; to export it all the same, give disabled_checks="
+                    f"[DisabledSafetyCheck.custom_call({target!r})]"
+                )
+        return portable.to_bytes(module)
+
+
+def shape(aval: Any) -> Any:
+    from overt.transformer.stages import ShapeDtypeStruct
+
+    return ShapeDtypeStruct(aval.shape, aval.dtype, weak_type=aval.weak)
+
+
+def derivative_of(
+    jitted: Any, args: tuple, kwargs: dict[str, Any], structure: PyTreeDef, name: str
+) -> Jitted:
+    """Arguments and cotangents of results, all flat, to cotangents of arguments."""
+    from overt.transformer.calls import vjp_of
+    from overt.transformer.gradients import fitted
+
+    static = jitted.static
+    places = static.positions(len(args))
+    fixed = {k: v for k, v in kwargs.items() if k in static.names}
+    count = structure.num_leaves
+
+    def pullback(*flat: Any) -> tuple:
+        given, named = structure.unflatten(flat[:count])
+        bars = iter(flat[count:])
+        rest = iter(given)
+        whole = [args[i] if i in places else next(rest) for i in range(len(args))]
+        out, pull = vjp_of(jitted.__wrapped__, *whole, **named, **fixed)
+        results, out_structure = tree_flatten(out)
+        _, *found = pull(
+            out_structure.unflatten([next(bars) if is_inexact(x) else None for x in results])
+        )
+        named_bars = found.pop() if named or fixed else {}
+        found = [bar for i, bar in enumerate(found) if i not in places]
+        pairs = [
+            *zip(found, given, strict=True),
+            *((named_bars[k], named[k]) for k in sorted(named)),
+        ]
+        fit = [fitted(bar, x) for bar, x in pairs]
+        leaves = zip(tree_flatten(fit)[0], tree_flatten([x for _, x in pairs])[0], strict=True)
+        return tuple(bar for bar, x in leaves if is_inexact(x))
+
+    pullback.__name__ = f"{name}_vjp"
+    return Jitted(pullback)
