@@ -38,7 +38,8 @@ _PLACES["remat"] = ("overt.transformer.identity", "checkpoint")
 _PLACES["source"] = ("overt.transformer.transformed", "generated")
 _SUBMODULES = (
     "debug dtypes errors example_libraries experimental flatten_util lax nn numpy ops random "
-    "scipy stages tree tree_util"
+    "scipy stages tree tree_util "
+    "export profiler"
 )
 _MODULES = frozenset(_SUBMODULES.split())
 
