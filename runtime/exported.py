@@ -233,15 +233,12 @@ class Exported:
         """The function as bytes, with its derivatives up to `vjp_order`."""
         if vjp_order < 0:
             raise ValueError(f"vjp_order must not be negative, got {vjp_order}")
-        from overt import __version__
-
         modules = list(dict.fromkeys(self.body.modules.values()))
         payloads = list(modules)
         if vjp_order:
             payloads.append(bytes(self.vjp().serialize(vjp_order - 1)))
         header = {
             "fun_name": self.fun_name,
-            "overt": __version__,
             "in_tree": tree_to_json(self.in_tree),
             "in_avals": [aval_to_json(a) for a in self.in_avals],
             "out_tree": tree_to_json(self.out_tree),
