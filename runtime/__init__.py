@@ -57,6 +57,7 @@ _NAMES = {
     "numpy.zeros": "over times",
     "scipy.bessel": "i1 i1e slope_of_i1e",
     "scipy.gamma_functions": "digamma polygamma zeta",
+    "scipy.optimize": "refused_in_reverse",
     "scipy.incomplete": "beta_density gamma_density no_derivative",
     "staged_builtins": "all_ any_ bool_ check float_ formatted int_ max_ min_ once_a_call print_ "
     "sorted_",

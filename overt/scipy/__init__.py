@@ -1,3 +1,6 @@
-"""The part of SciPy that Overt offers: `overt.scipy.special`."""
+"""The part of SciPy that Overt offers, each module of it found when it is first used."""
 
-from overt.scipy import special as special
+from overt.runtime.later import found_later as _found_later
+
+__all__ = ["optimize", "special"]
+__getattr__, __dir__ = _found_later(globals(), {name: f"{__name__}.{name}" for name in __all__})
