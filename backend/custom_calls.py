@@ -57,3 +57,6 @@ def ensure(target: str) -> None:
     """Register the library that `target` belongs to."""
     if target.startswith(("lapack_", "tridiagonal_solve")) and "lapack" not in _done:
         register_lapack()
+    if target.startswith("cuhybrid") and "hybrid" not in _done:
+        importlib.import_module("jaxlib.gpu_solver").initialize_hybrid_kernels()
+        _done.add("hybrid")

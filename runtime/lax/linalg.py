@@ -2,36 +2,65 @@
 
 from __future__ import annotations
 
+import enum
 from typing import Any
 
 from overt.runtime import numpy as np
-from overt.runtime.numpy.decompositions import lower_factor
-from overt.runtime.numpy.factor_derivatives import hermitian, mH, mT
+from overt.runtime.lax.banded import tridiagonal_solve
+from overt.runtime.lax.condensed import hessenberg, schur, tridiagonal
+from overt.runtime.lax.polar import qdwh
+from overt.runtime.lax.reflections import geqp3, householder_product, ormqr
+from overt.runtime.lax.symmetric import cholesky_update, symmetric_product
+from overt.runtime.numpy.decompositions import lower_factor, unpacked
+from overt.runtime.numpy.factor_derivatives import (
+    columns,
+    hermitian,
+    mH,
+    qr_tangents,
+    transposed,
+)
 from overt.runtime.numpy.factorizations import (
     cholesky_factor,
-    eig_factor,
-    eigh_factor,
     lu_factor,
+    permutation_of,
     solve_triangular,
-    svd_factor,
 )
-from overt.runtime.numpy.factorizations import householder_product as householder_primitive
-from overt.runtime.numpy.factorizations import qr_packed as geqrf
+from overt.runtime.numpy.solving import as_inexact, as_matrices
+from overt.runtime.numpy.spectra import eig_factor, eigh_factor, svd_factor
+from overt.runtime.primitive import composite
 
 __all__ = [
-    "cholesky",
-    "eig",
-    "eigh",
-    "geqrf",
-    "householder_product",
-    "lu",
-    "lu_pivots_to_permutation",
-    "qr",
-    "svd",
-    "symmetric_product",
-    "triangular_solve",
+    "EigImplementation", "EighImplementation", "SvdAlgorithm", "cholesky", "cholesky_update", "eig",
+    "eigh", "hessenberg", "householder_product", "lu", "lu_pivots_to_permutation", "ormqr", "qdwh",
+    "qr", "schur", "svd", "symmetric_product", "triangular_solve", "tridiagonal",
     "tridiagonal_solve",
-]
+]  # fmt: skip
+
+
+class EigImplementation(enum.Enum):
+    """Which library computes eigenvalues of general matrices."""
+
+    CUSOLVER = "cusolver"
+    MAGMA = "magma"
+    LAPACK = "lapack"
+
+
+class EighImplementation(enum.Enum):
+    """Which algorithm computes eigenvalues of Hermitian matrices."""
+
+    QR = "qr"
+    JACOBI = "jacobi"
+    QDWH = "qdwh"
+
+
+class SvdAlgorithm(enum.Enum):
+    """Which algorithm computes singular values."""
+
+    DEFAULT = "default"
+    QR = "QR"
+    JACOBI = "Jacobi"
+    POLAR = "polar"
+    DIVIDE_AND_CONQUER = "divide_and_conquer"
 
 
 def cholesky(x: Any, *, symmetrize_input: bool = True) -> Any:
@@ -41,38 +70,112 @@ def cholesky(x: Any, *, symmetrize_input: bool = True) -> Any:
     Array([[2., 0.],
            [1., 1.]], dtype=float32)
     """
+    x = as_matrices(x, "cholesky")
     return lower_factor(x) if symmetrize_input else cholesky_factor(x)
 
 
+# eigenvalues and singular values ------------------------------------------------------------------
+
+
 def eig(
-    x: Any, *, compute_left_eigenvectors: bool = True, compute_right_eigenvectors: bool = True
-) -> list[Any]:
+    x: Any, *, compute_left_eigenvectors: bool = True, compute_right_eigenvectors: bool = True,
+    enable_eigvec_derivs: bool = False, implementation: EigImplementation | None = None,
+    use_magma: bool | None = None,
+) -> list[Any]:  # fmt: skip
     """Eigenvalues, and left and right eigenvectors as asked for.
+
+    The derivative of vectors wants `enable_eigvec_derivs=True`: it is right where eigenvalues are
+    distinct and each vector has one largest component.
 
     >>> [part.shape for part in eig(np.eye(2))]
     [(2,), (2, 2), (2, 2)]
     """
-    x = np.asarray(x)
-    values, right = eig_factor(x)
-    result = [values]
-    if compute_left_eigenvectors:
-        left = mH(np.linalg.inv(right))
-        result.append(left / np.linalg.norm(left, axis=-2, keepdims=True).astype(left.dtype))
-    return [*result, right] if compute_right_eigenvectors else result
+    if implementation not in (None, EigImplementation.LAPACK) or use_magma:
+        raise NotImplementedError(
+            f"eig: {implementation or 'MAGMA'} is not supported; leave the choice to the library"
+        )
+    x = as_matrices(x, "eig")
+    vectors = compute_left_eigenvectors, compute_right_eigenvectors
+    if not any(vectors):
+        return [np.linalg.eigvals(x)]
+    parts = list(eig_factor(x, left=vectors[0]))
+    if not enable_eigvec_derivs:
+        parts = [held_vectors(part) for part in parts]
+    return parts if vectors[1] else parts[:-1]
+
+
+@composite(
+    arrays=("x",),
+    vjp=(lambda g, out, x: no_derivative_of_vectors(),),
+    jvp=lambda dots, out, x: no_derivative_of_vectors(),
+)
+def held_vectors(x: Any) -> Any:
+    """The same, without derivative."""
+    return np.positive(x)
+
+
+def no_derivative_of_vectors() -> Any:
+    """Errors: NotImplementedError, always."""
+    raise NotImplementedError(
+        "eig: the derivative of eigenvectors is valid only where eigenvalues are distinct; say "
+        "enable_eigvec_derivs=True if they are, or ask for eigenvalues alone"
+    )
+
+
+def part_of(x: Any, subset: tuple[int, int] | None, axis: int) -> Any:
+    """The components that `subset_by_index` asks for."""
+    if subset is None:
+        return x
+    start, stop = subset
+    if not 0 <= start <= stop <= x.shape[axis]:
+        raise ValueError(f"subset_by_index {subset} is not within 0 and {x.shape[axis]}")
+    return x[..., start:stop] if axis == -1 else x[..., start:stop, :]
 
 
 def eigh(
-    x: Any, *, lower: bool = True, symmetrize_input: bool = True, sort_eigenvalues: bool = True
-) -> tuple[Any, Any]:
-    """Eigenvectors and ascending eigenvalues of Hermitian matrices.
+    x: Any, *, lower: bool = True, symmetrize_input: bool = True, sort_eigenvalues: bool = True,
+    subset_by_index: tuple[int, int] | None = None,
+    implementation: EighImplementation | None = None,
+) -> tuple[Any, Any]:  # fmt: skip
+    """Eigenvectors and eigenvalues of Hermitian matrices: ascending, sorted on request or not.
 
     >>> eigh(np.diag(np.array([2.0, 1.0])))[1]
     Array([1., 2.], dtype=float32)
     """
-    x = np.asarray(x)
+    x = as_matrices(x, "eigh")
     x = hermitian(x) if symmetrize_input else x if lower else mH(x)
-    values, vectors = eigh_factor(x)
-    return vectors, values
+    algorithm = "" if implementation is None else implementation.value
+    values, vectors = eigh_factor(x, algorithm=algorithm)
+    return part_of(vectors, subset_by_index, -1), part_of(values, subset_by_index, -1)
+
+
+def svd(
+    x: Any, *, full_matrices: bool = True, compute_uv: bool = True,
+    subset_by_index: tuple[int, int] | None = None, algorithm: SvdAlgorithm | None = None,
+) -> Any:  # fmt: skip
+    """u, s, vh; or the singular values alone.
+
+    >>> svd(np.eye(2), compute_uv=False)
+    Array([1., 1.], dtype=float32)
+    """
+    x = as_inexact(x)
+    if x.ndim < 2:
+        raise ValueError(f"svd needs matrices, got shape {x.shape}")
+    if algorithm in (None, SvdAlgorithm.DEFAULT, SvdAlgorithm.DIVIDE_AND_CONQUER):
+        if not compute_uv:
+            return part_of(np.linalg.svdvals(x), subset_by_index, -1)
+        how = ""
+    else:
+        how = algorithm.value.lower()
+    full = full_matrices and x.shape[-1] != x.shape[-2] and compute_uv
+    u, s, vh = svd_factor(x, full=full, algorithm=how)
+    s = part_of(s, subset_by_index, -1)
+    if not compute_uv:
+        return s
+    return part_of(u, subset_by_index, -1), s, part_of(vh, subset_by_index, -2)
+
+
+# triangular factors -------------------------------------------------------------------------------
 
 
 def lu(x: Any) -> tuple[Any, Any, Any]:
@@ -82,7 +185,7 @@ def lu(x: Any) -> tuple[Any, Any, Any]:
     >>> permutation
     Array([1, 0], dtype=int32)
     """
-    return lu_factor(np.asarray(x))
+    return lu_factor(as_inexact(x))
 
 
 def lu_pivots_to_permutation(pivots: Any, permutation_size: int) -> Any:
@@ -91,61 +194,46 @@ def lu_pivots_to_permutation(pivots: Any, permutation_size: int) -> Any:
     >>> lu_pivots_to_permutation(np.array([1, 1]), 3)
     Array([1, 0, 2], dtype=int32)
     """
-    pivots = np.asarray(pivots)
-    order = np.broadcast_to(
-        np.arange(permutation_size, dtype=np.int32), (*pivots.shape[:-1], permutation_size)
-    )
-    for k in range(pivots.shape[-1]):
-        other = pivots[..., k : k + 1]
-        here, there = order[..., k : k + 1], np.take_along_axis(order, other, -1)
-        order = np.put_along_axis(order, other, here, -1)
-        order = order.at[..., k].set(np.where(other[..., 0] == k, here[..., 0], there[..., 0]))
-    return order
+    return permutation_of(np.asarray(pivots).astype(np.int32), size=int(permutation_size))
 
 
-def qr(x: Any, *, pivoting: bool = False, full_matrices: bool = True) -> tuple[Any, Any]:
-    """Orthonormal q and upper triangular r.
+def qr(
+    x: Any, *, pivoting: bool = False, full_matrices: bool = True, use_magma: bool | None = None
+) -> tuple[Any, ...]:
+    """Orthonormal q and upper triangular r; with `pivoting` also the order of columns.
 
     >>> qr(np.ones((3, 2)), full_matrices=False)[0].shape
     (3, 2)
     """
+    if use_magma:
+        raise NotImplementedError("qr: MAGMA is not supported; leave the choice to the library")
     if pivoting:
-        raise NotImplementedError("qr with pivoting is not supported; use pivoting=False")
+        return pivoted_qr(x, bool(full_matrices))
     q, r = np.linalg.qr(x, "complete" if full_matrices else "reduced")
     return q, r
 
 
-def svd(x: Any, *, full_matrices: bool = True, compute_uv: bool = True) -> Any:
-    """u, s, vh; or the singular values alone.
-
-    >>> svd(np.eye(2), compute_uv=False)
-    Array([1., 1.], dtype=float32)
-    """
-    if not compute_uv:
-        return np.linalg.svdvals(x)
-    x = np.asarray(x)
-    return svd_factor(x, full=full_matrices and x.shape[-1] != x.shape[-2])
-
-
-def householder_product(a: Any, taus: Any) -> Any:
-    """The orthogonal matrix that Householder vectors and their factors stand for.
-
-    >>> householder_product(*geqrf(np.eye(2))).shape
-    (2, 2)
-    """
-    return householder_primitive(np.asarray(a), np.asarray(taus))
+@composite(
+    arrays=("x",),
+    vjp=(lambda g, out, x, *, full: pivoted_qr_bar(g, out, x),),
+    jvp=lambda dots, out, x, *, full: pivoted_qr_tangents(dots[0], out, x),
+)
+def pivoted_qr(x: Any, full: bool) -> tuple[Any, Any, Any]:
+    """q, r and the order of columns, with q @ r = x[:, order]."""
+    packed, order, factors = geqp3(x)
+    return *unpacked(packed, factors, full), order - 1
 
 
-def symmetric_product(
-    a_matrix: Any, c_matrix: Any, *, alpha: float = 1.0, beta: float = 0.0,
-    symmetrize_output: bool = False,
-) -> Any:  # fmt: skip
-    """alpha * a @ a.T + beta * c.
+def pivoted_qr_tangents(x_dot: Any, out: Any, x: Any) -> tuple[Any, Any, None]:
+    """Tangents of q and r; the order stays."""
+    order = columns(out[2])
+    moved, moved_dot = (np.take_along_axis(a, order, -1) for a in (x, x_dot))
+    return *qr_tangents(moved_dot, out[:2], moved), None
 
-    >>> symmetric_product(np.ones((2, 2)), np.zeros((2, 2)))[0]
-    Array([2., 2.], dtype=float32)
-    """
-    return alpha * (a_matrix @ mT(np.asarray(a_matrix))) + beta * c_matrix
+
+def pivoted_qr_bar(g: Any, out: Any, x: Any) -> Any:
+    """Cotangent of x in a QR decomposition with pivoting."""
+    return transposed(lambda x_dot: pivoted_qr_tangents(x_dot, out, x)[:2], g[:2], x)
 
 
 def triangular_solve(
@@ -158,28 +246,14 @@ def triangular_solve(
     Array([[0.5 ],
            [0.25]], dtype=float32)
     """
-    a, b = np.asarray(a), np.asarray(b)
+    a, b = as_inexact(a), as_inexact(b)
     if conjugate_a:
         a = np.conj(a)
     vector = b.ndim == a.ndim - 1
     if vector:
         b = np.expand_dims(b, -1 if left_side else -2)
+    if a.shape[:-2] != b.shape[:-2] or a.shape[-1] != b.shape[-2 if left_side else -1]:
+        raise ValueError(f"triangular_solve: shapes {a.shape} and {b.shape} do not fit")
     how = "T" if transpose_a else "N"
     x = solve_triangular(a, b, left=left_side, lower=lower, unit=unit_diagonal, transpose=how)
     return np.squeeze(x, -1 if left_side else -2) if vector else x
-
-
-def tridiagonal_solve(dl: Any, d: Any, du: Any, b: Any) -> Any:
-    """x with a @ x = b for tridiagonal matrices, given below, on and above the diagonal.
-
-    >>> one = np.ones(2)
-    >>> tridiagonal_solve(0 * one, 2 * one, 0 * one, np.ones((2, 1)))[:, 0]
-    Array([0.5, 0.5], dtype=float32)
-    """
-    dl, d, du, b = (np.asarray(x) for x in (dl, d, du, b))
-    n = d.shape[-1]
-    rows, columns = np.arange(n)[:, None], np.arange(n)[None, :]
-    zero = np.zeros((), d.dtype)
-    a = np.where(rows == columns, d[..., :, None], zero)
-    a = a + np.where(rows == columns + 1, dl[..., :, None], zero)
-    return np.linalg.solve(a + np.where(rows == columns - 1, du[..., :, None], zero), b)

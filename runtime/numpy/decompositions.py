@@ -7,23 +7,19 @@ from typing import Any, NamedTuple
 from overt.runtime.numpy.factor_derivatives import (
     eig_dot,
     eigh_bar,
+    eigh_dot,
     hermitian,
     mH,
     mT,
     qr_tangents,
     singular_values_bar,
     svd_bar,
+    svd_dot,
     transposed,
 )
-from overt.runtime.numpy.factorizations import (
-    cholesky_factor,
-    eig_factor,
-    eigh_factor,
-    householder_product,
-    qr_packed,
-    svd_factor,
-)
+from overt.runtime.numpy.factorizations import cholesky_factor, householder_product, qr_packed
 from overt.runtime.numpy.solving import as_inexact, as_matrices
+from overt.runtime.numpy.spectra import eig_factor, eigh_factor, svd_factor
 from overt.runtime.primitive import composite
 
 __all__ = ["cholesky", "eig", "eigh", "eigvals", "eigvalsh", "qr", "svd", "svdvals"]
@@ -84,7 +80,11 @@ def lower_factor(a: Any) -> Any:
 def qr(a: Any, mode: str = "reduced") -> Any:
     """Orthonormal columns q and upper triangular r with q @ r = a.
 
-    Modes: "reduced", "complete" (square q), "r" (r alone).
+    Modes: "reduced", "complete" (square q), "r" (r alone), "raw" (as LAPACK packs it, transposed;
+    without derivative).
+
+    Source: derivative of the complete mode as in Roberts and Roberts (2020) and from LAPACK's form
+    of q, a product of reflections.
 
     >>> q, r = qr(np.array([[3.0, 0.0], [4.0, 5.0]]))
     >>> np.allclose(q @ r, np.array([[3.0, 0.0], [4.0, 5.0]]), atol=1e-5)
@@ -93,27 +93,33 @@ def qr(a: Any, mode: str = "reduced") -> Any:
     a = as_inexact(a)
     if a.ndim < 2:
         raise ValueError(f"qr needs matrices, got shape {a.shape}")
-    if mode not in ("reduced", "complete", "r", "full"):
-        raise ValueError(f"qr: unknown mode {mode!r}; known: reduced, complete, r")
-    m, n = a.shape[-2:]
-    k = min(m, n)
+    if mode not in ("reduced", "complete", "r", "full", "raw"):
+        raise ValueError(f"qr: unknown mode {mode!r}; known: reduced, complete, r, raw")
     packed, factors = qr_packed(a)
-    width = m if mode in ("complete", "full") else k
-    r = np.triu(packed[..., :width, :])
+    if mode == "raw":
+        return QRResult(mT(packed), factors)
     if mode == "r":
-        return r
+        return np.triu(packed[..., : min(a.shape[-2:]), :])
+    return QRResult(*unpacked(packed, factors, mode in ("complete", "full")))
+
+
+def unpacked(packed: Any, factors: Any, complete: bool) -> tuple[Any, Any]:
+    """q and r from LAPACK's packed form."""
+    m, n = packed.shape[-2:]
+    k = min(m, n)
+    width = m if complete else k
     vectors = packed[..., :, :k]
     if width > k:
-        vectors = np.concatenate([vectors, np.zeros((*vectors.shape[:-1], m - k), a.dtype)], -1)
-    return QRResult(householder_product(vectors, factors), r)
+        beside = np.zeros((*vectors.shape[:-1], m - k), packed.dtype)
+        vectors = np.concatenate([vectors, beside], -1)
+    return householder_product(vectors, factors), np.triu(packed[..., :width, :])
 
 
 def qr_tangent(a_dot: Any, out: Any, a: Any, mode: str) -> Any:
     """Tangents of the results of `qr(a, mode)`."""
-    if mode in ("complete", "full") and a.shape[-2] > a.shape[-1]:
+    if mode == "raw":
         raise NotImplementedError(
-            "the derivative of qr with mode='complete' is not determined for tall matrices; use "
-            "mode='reduced'"
+            "qr has no derivative with mode='raw'; use mode='reduced' or mode='complete'"
         )
     if mode == "r":
         return qr_tangents(a_dot, np.linalg.qr(a), a)[1]
@@ -128,13 +134,14 @@ def qr_bar(g: Any, out: Any, a: Any, mode: str = "reduced") -> Any:
 @composite(
     arrays=("a",),
     vjp=(lambda g, out, a, *, UPLO, symmetrize_input: eigh_bar(g, out),),
+    jvp=lambda dots, out, a, *, UPLO, symmetrize_input: eigh_dot(dots[0], out),
 )
 def eigh(a: Any, UPLO: str | None = None, symmetrize_input: bool = True) -> Any:
     """Ascending eigenvalues, and eigenvectors in the columns, of the Hermitian part of a matrix.
 
     With UPLO "L" or "U" and symmetrize_input=False that triangle alone counts.
 
-    Source: derivatives as in Giles (2008); vectors of equal eigenvalues are taken not to turn.
+    Source: derivatives as in Giles (2008); those of vectors of equal eigenvalues are NaN.
 
     >>> values, vectors = eigh(np.array([[2.0, 0.0], [0.0, 1.0]]))
     >>> values
@@ -189,6 +196,7 @@ def eigvals(a: Any) -> Any:
 @composite(
     arrays=("a",),
     vjp=(lambda g, out, a, *, full_matrices: svd_bar(g, out, a),),
+    jvp=lambda dots, out, a, *, full_matrices: svd_dot(dots[0], out, a),
 )
 def factors_of_svd(a: Any, full_matrices: bool) -> Any:
     """All three factors of the singular value decomposition."""
@@ -201,8 +209,7 @@ def svd(
 ) -> Any:  # fmt: skip
     """u, s, vh with a = u * s @ vh, singular values descending; or s alone.
 
-    The derivative of the values exists also where some are equal; vectors of equal values are taken
-    not to turn.
+    The derivative of the values exists also where some are equal, that of their vectors is NaN.
 
     >>> svd(np.array([[0.0, 2.0], [1.0, 0.0]]), compute_uv=False)
     Array([2., 1.], dtype=float32)

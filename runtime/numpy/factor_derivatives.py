@@ -53,11 +53,10 @@ def transposed(dot: Callable[[Any], Any], g: Any, a: Any) -> Any:
     return pullback(tuple(g) if isinstance(g, tuple) else g)[0]
 
 
-def inverse_gaps(s: Any) -> Any:
-    """1 / (s_j - s_i), and 0 where two are equal: tied vectors do not turn."""
-    gaps = columns(s) - rows(s)
+def over_gaps(x: Any, gaps: Any) -> Any:
+    """x / gaps, and 0 for 0 / 0: NaN where vectors of equal values would have to turn."""
     tied = gaps == 0
-    return np.where(tied, 0.0, 1.0 / np.where(tied, 1.0, gaps))
+    return np.where(tied, np.where(x == 0, 0.0, x * numpy.nan), x / np.where(tied, 1.0, gaps))
 
 
 # Cholesky, triangular solve -----------------------------------------------------------------------
@@ -163,20 +162,50 @@ def qr_tangents(a_dot: Any, out: Any, a: Any) -> tuple[Any, Any]:
     """Tangents of q and r; wide matrices: the left square decides q, the rest follows."""
     q, r = out
     m, n = a.shape[-2:]
-    if m >= n:
-        return qr_dot(a_dot, q, r)
-    q_dot, left_dot = qr_dot(a_dot[..., :, :m], q, r[..., :, :m])
-    right_dot = mH(q_dot) @ a[..., :, m:] + mH(q) @ a_dot[..., :, m:]
-    return q_dot, np.concatenate([left_dot, right_dot], -1)
+    if m < n:
+        q_dot, left_dot = qr_dot(a_dot[..., :, :m], q, r[..., :, :m])
+        right_dot = mH(q_dot) @ a[..., :, m:] + mH(q) @ a_dot[..., :, m:]
+        return q_dot, np.concatenate([left_dot, right_dot], -1)
+    q_dot, r_dot = qr_dot(a_dot, q[..., :, :n], r[..., :n, :])
+    if q.shape[-1] == n:
+        return q_dot, r_dot
+    rest_dot = complement_dot(q_dot, q[..., :, :n])
+    return np.concatenate([q_dot, rest_dot], -1), np.concatenate(
+        [r_dot, np.zeros_like(r[..., n:, :])], -2
+    )
+
+
+def complement_dot(q_dot: Any, q: Any) -> Any:
+    """Tangent of the columns that complete the n of q to a square.
+
+    Householder's reflections make them e_p + (q - e_n) z.H, for z = q_p (q_n - 1)^-1, where e_n
+    and e_p are columns of the identity, q_n and q_p the first n and the other rows of q.
+    """
+    m, n = q.shape[-2:]
+    from_eye = q - np.eye(m, n, dtype=q.dtype)
+    turned = mH(from_eye[..., :n, :])
+    z_adjoint = np.linalg.solve(turned, mH(q[..., n:, :]))
+    z_dot = np.linalg.solve(turned, mH(q_dot[..., n:, :] - mH(z_adjoint) @ q_dot[..., :n, :]))
+    return q_dot @ z_adjoint + from_eye @ z_dot
 
 
 # eigenvalues and singular values ------------------------------------------------------------------
 
 
+def eigh_dot(a_dot: Any, out: Any) -> tuple[Any, Any]:
+    """Tangents of eigenvalues and eigenvectors of a Hermitian matrix."""
+    w, v = out
+    inner = mH(v) @ hermitian(a_dot) @ v
+    turn = over_gaps(inner, columns(w) - rows(w))
+    w_dot = np.real(np.diagonal(inner, 0, -2, -1))
+    return w_dot, v @ np.where(numpy.eye(w.shape[-1], dtype=bool), 0.0, turn)
+
+
 def eigh_bar(g: Any, out: Any) -> Any:
     """Cotangent of a Hermitian matrix from those of its eigenvalues and eigenvectors."""
     (w_bar, v_bar), (w, v) = g, out
-    inner = eye_like(v) * rows(w_bar) + inverse_gaps(w) * (mT(v) @ v_bar)
+    turn = over_gaps(mT(v) @ v_bar, columns(w) - rows(w))
+    inner = np.where(numpy.eye(w.shape[-1], dtype=bool), rows(w_bar), turn)
     return hermitian(np.conj(v) @ inner @ mT(v))
 
 
@@ -191,24 +220,21 @@ def svd_dot(a_dot: Any, out: Any, a: Any) -> tuple[Any, Any, Any]:
         )
     v = mH(vh)
     inner = mH(u) @ a_dot @ v
-    gaps = columns(s) ** 2 - rows(s) ** 2
-    tied = gaps == 0
-    turn = np.where(tied, 0.0, 1.0 / np.where(tied, 1.0, gaps))
+    gaps = (columns(s) - rows(s)) * (columns(s) + rows(s))
     right = inner * columns(s).astype(inner.dtype)
     left = mH(inner) * columns(s).astype(inner.dtype)
-    u_dot = u @ (turn * (right + mH(right)))
-    v_dot = v @ (turn * (left + mH(left)))
-    zero = s == 0
-    inverse = np.where(zero, 0.0, 1.0 / np.where(zero, 1.0, s))
+    off = ~numpy.eye(s.shape[-1], dtype=bool)
+    u_dot = u @ over_gaps(np.where(off, right + mH(right), 0.0), gaps)
+    v_dot = v @ over_gaps(np.where(off, left + mH(left), 0.0), gaps)
     if not real(u):  # the phase that u and v share is put on u
-        phase = 1j * np.imag(np.diagonal(inner, 0, -2, -1)) * inverse
+        phase = over_gaps(1j * np.imag(np.diagonal(inner, 0, -2, -1)), s)
         u_dot = u_dot + u * columns(phase.astype(u.dtype))
     if m > n:
         beside = a_dot @ v
-        u_dot = u_dot + (beside - u @ (mH(u) @ beside)) * columns(inverse)
+        u_dot = u_dot + over_gaps(beside - u @ (mH(u) @ beside), columns(s))
     if n > m:
         beside = mH(a_dot) @ u
-        v_dot = v_dot + (beside - v @ (mH(v) @ beside)) * columns(inverse)
+        v_dot = v_dot + over_gaps(beside - v @ (mH(v) @ beside), columns(s))
     return u_dot, np.real(np.diagonal(inner, 0, -2, -1)), mH(v_dot)
 
 
@@ -223,13 +249,28 @@ def singular_values_bar(g: Any, a: Any) -> Any:
     return np.conj(u) * columns(g).astype(a.dtype) @ np.conj(vh)
 
 
-def eig_dot(a_dot: Any, out: Any) -> tuple[Any, Any]:
-    """Tangents of eigenvalues and eigenvectors; the vectors keep length 1."""
-    w, v = out
+def eig_dot(a_dot: Any, out: Any) -> tuple[Any, ...]:
+    """Tangents of eigenvalues, of left vectors if there are any, and of right ones."""
+    w, *left, right = out
+    w_dot, right_dot = eigenvectors_dot(a_dot, w, right)
+    if not left:
+        return w_dot, right_dot
+    return w_dot, eigenvectors_dot(mH(a_dot), np.conj(w), left[0])[1], right_dot
+
+
+def eigenvectors_dot(a_dot: Any, w: Any, v: Any) -> tuple[Any, Any]:
+    """Tangents of eigenvalues and right vectors that stay as LAPACK gives them.
+
+    Each keeps length 1, and its largest component stays real.
+    """
     inner = np.linalg.solve(v, a_dot.astype(v.dtype) @ v)
-    v_dot = v @ (inverse_gaps(w) * inner)
+    off = ~numpy.eye(w.shape[-1], dtype=bool)
+    v_dot = v @ over_gaps(np.where(off, inner, 0.0), columns(w) - rows(w))
     along = np.real(np.sum(np.conj(v) * v_dot, axis=-2, keepdims=True))
-    return np.diagonal(inner, 0, -2, -1), v_dot - v * along.astype(v.dtype)
+    largest = np.argmax(np.abs(v), axis=-2, keepdims=True)
+    there, there_dot = (np.take_along_axis(x, largest, -2) for x in (v, v_dot))
+    turn = np.imag(there_dot) / np.real(there)
+    return np.diagonal(inner, 0, -2, -1), v_dot - v * (along + 1j * turn)
 
 
 import overt.runtime.numpy as np  # noqa: E402
