@@ -91,19 +91,19 @@ solve_tridiagonal = Primitive(
     shape=_solution_aval,
     lower=_lower_solution,
     vjp=(
-        lambda g, out, dl, d, du, b, **how: -np.sum(
-            transposed_solve(dl, d, du, g, **how) * before(out), axis=-1
+        lambda g, out, dl, d, du, b, **how: (
+            -np.sum(transposed_solve(dl, d, du, g, **how) * before(out), axis=-1)
         ),
-        lambda g, out, dl, d, du, b, **how: -np.sum(
-            transposed_solve(dl, d, du, g, **how) * out, axis=-1
+        lambda g, out, dl, d, du, b, **how: (
+            -np.sum(transposed_solve(dl, d, du, g, **how) * out, axis=-1)
         ),
-        lambda g, out, dl, d, du, b, **how: -np.sum(
-            transposed_solve(dl, d, du, g, **how) * behind(out), axis=-1
+        lambda g, out, dl, d, du, b, **how: (
+            -np.sum(transposed_solve(dl, d, du, g, **how) * behind(out), axis=-1)
         ),
         lambda g, out, dl, d, du, b, **how: transposed_solve(dl, d, du, g, **how),
     ),
     jvp=lambda dots, out, dl, d, du, b, **how: solve_tridiagonal(
-        dl, d, du, dots[3] - tridiagonal_product(*dots[:3], out), **how
+        dl, d, du, dots[3] - tridiagonal_product(dots[0], dots[1], dots[2], out), **how
     ),
     batch=batched_in_front(lambda: solve_tridiagonal),
     arrays=("dl", "d", "du", "b"),

@@ -12,7 +12,6 @@ import numpy
 
 from overt.backend.builder import boolean, int32
 from overt.runtime import dtypes
-from overt.runtime import numpy as np
 from overt.runtime.aval import Aval
 from overt.runtime.numpy.lapack import (
     LETTER,
@@ -65,7 +64,7 @@ def hessenberg(a: Any) -> tuple[Any, Any]:
 
     Returns LAPACK's packed form: Householder vectors stand below the form; their factors follow.
 
-    >>> form, factors = hessenberg(np.array([[1.0, 2.0], [3.0, 4.0]]))
+    >>> form, factors = hessenberg([[1.0, 2.0], [3.0, 4.0]])
     >>> form
     Array([[1., 2.],
            [3., 4.]], dtype=float32)
@@ -89,7 +88,7 @@ def _lower_schur(b: Any, a: Any, *, avals: Any, out: list[Aval]) -> list[Any]:
     letter, lead = LETTER[form.dtype.name], form.shape[:-2]
     parts = [(form.shape, form.dtype, 2)] * 2
     parts += [(form.shape[:-1], form.dtype, 1)] * (2 if letter in "sd" else 1)
-    parts += [(lead, numpy.int32, 0)] * 2
+    parts += [(lead, numpy.dtype(numpy.int32), 0)] * 2
     attributes = {"mode": b.ui8("V"), "sort": b.ui8("N")}
     results = solver_call(b, f"lapack_{letter}gees_ffi", [a], parts, attributes, [2])
     return [nan_unless(b, succeeded(b, results[-1]), x) for x in results[:2]]
@@ -112,7 +111,7 @@ def schur(
 
     For real matrices t has blocks of two rows where eigenvalues are complex.
 
-    >>> form, vectors = schur(np.array([[1.0, 2.0], [0.0, 3.0]]))
+    >>> form, vectors = schur([[1.0, 2.0], [0.0, 3.0]])
     >>> form
     Array([[1., 2.],
            [0., 3.]], dtype=float32)
@@ -137,9 +136,7 @@ def _tridiagonal_avals(a: Aval, *, lower: bool) -> list[Aval]:
     return [a, Aval((*lead, n), real), Aval((*lead, n - 1), real), Aval((*lead, n - 1), a.dtype)]
 
 
-def _lower_tridiagonal(
-    b: Any, a: Any, *, avals: Any, out: list[Aval], lower: bool
-) -> list[Any]:
+def _lower_tridiagonal(b: Any, a: Any, *, avals: Any, out: list[Aval], lower: bool) -> list[Any]:
     letter = LETTER[out[0].dtype.name]
     if on_gpu(b):
         name, attributes = "cusolver_sytrd_ffi", {"lower": boolean(lower)}
@@ -167,7 +164,7 @@ def tridiagonal(a: Any, *, lower: bool = True) -> tuple[Any, Any, Any, Any]:
 
     Returns LAPACK's packed reflections, the diagonal, the off-diagonal and the factors.
 
-    >>> tridiagonal(np.array([[2.0, 1.0], [1.0, 3.0]]))[1]
+    >>> tridiagonal([[2.0, 1.0], [1.0, 3.0]])[1]
     Array([2., 3.], dtype=float32)
     """
     return tridiagonal_form(as_inexact(a), lower=lower)

@@ -194,7 +194,7 @@ def lu_pivots_to_permutation(pivots: Any, permutation_size: int) -> Any:
     >>> lu_pivots_to_permutation(np.array([1, 1]), 3)
     Array([1, 0, 2], dtype=int32)
     """
-    return permutation_of(np.asarray(pivots).astype(np.int32), size=int(permutation_size))
+    return permutation_of(np.asarray(pivots).astype(np.int32), rows=int(permutation_size))
 
 
 def qr(

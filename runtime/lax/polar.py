@@ -45,9 +45,7 @@ def qdwh(
 
 @composite(
     arrays=("x",),
-    vjp=(
-        lambda g, out, x, **how: transposed(lambda x_dot: polar_dot(x_dot, *out[:2]), g[:2], x),
-    ),
+    vjp=(lambda g, out, x, **how: transposed(lambda x_dot: polar_dot(x_dot, *out[:2]), g[:2], x),),
     jvp=lambda dots, out, x, **how: (*polar_dot(dots[0], *out[:2]), None, None),
 )
 def polar_factors(x: Any, max_iterations: int, eps: float | None) -> tuple[Any, ...]:

@@ -26,7 +26,9 @@ __all__ = ["cholesky_update", "symmetric_product"]
             g, w_vector,
         ),
     ),
-    jvp=lambda dots, out, r_matrix, w_vector: update_dot(*dots, out, r_matrix, w_vector),
+    jvp=lambda dots, out, r_matrix, w_vector: update_dot(
+        dots[0], dots[1], out, r_matrix, w_vector
+    ),
 )  # fmt: skip
 def cholesky_update(r_matrix: Any, w_vector: Any) -> Any:
     """The upper triangular factor of r.T @ r + outer(w, w), from that of r.T @ r.

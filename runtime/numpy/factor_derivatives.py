@@ -14,6 +14,8 @@ from typing import Any
 
 import numpy
 
+from overt.runtime.primitive import composite
+
 
 def mT(x: Any) -> Any:
     """Transposed matrices."""
@@ -53,10 +55,17 @@ def transposed(dot: Callable[[Any], Any], g: Any, a: Any) -> Any:
     return pullback(tuple(g) if isinstance(g, tuple) else g)[0]
 
 
+@composite(
+    arrays=("x", "gaps"),
+    vjp=(
+        lambda g, out, x, gaps: over_gaps(g, gaps),
+        lambda g, out, x, gaps: sum_to(-over_gaps(g * out, gaps), gaps),
+    ),
+)
 def over_gaps(x: Any, gaps: Any) -> Any:
     """x / gaps, and 0 for 0 / 0: NaN where vectors of equal values would have to turn."""
     tied = gaps == 0
-    return np.where(tied, np.where(x == 0, 0.0, x * numpy.nan), x / np.where(tied, 1.0, gaps))
+    return np.where(tied, np.where(x == 0, 0.0, numpy.nan), x / np.where(tied, 1.0, gaps))
 
 
 # Cholesky, triangular solve -----------------------------------------------------------------------
@@ -192,20 +201,24 @@ def complement_dot(q_dot: Any, q: Any) -> Any:
 # eigenvalues and singular values ------------------------------------------------------------------
 
 
+def turns(inner: Any, values: Any) -> Any:
+    """How vectors turn into each other: inner over the gaps of their values, 0 on the diagonal."""
+    same = numpy.eye(values.shape[-1], dtype=bool)
+    gaps = np.where(same, 1.0, columns(values) - rows(values))
+    return over_gaps(np.where(same, 0.0, inner), gaps)
+
+
 def eigh_dot(a_dot: Any, out: Any) -> tuple[Any, Any]:
     """Tangents of eigenvalues and eigenvectors of a Hermitian matrix."""
     w, v = out
     inner = mH(v) @ hermitian(a_dot) @ v
-    turn = over_gaps(inner, columns(w) - rows(w))
-    w_dot = np.real(np.diagonal(inner, 0, -2, -1))
-    return w_dot, v @ np.where(numpy.eye(w.shape[-1], dtype=bool), 0.0, turn)
+    return np.real(np.diagonal(inner, 0, -2, -1)), v @ turns(inner, w)
 
 
 def eigh_bar(g: Any, out: Any) -> Any:
     """Cotangent of a Hermitian matrix from those of its eigenvalues and eigenvectors."""
     (w_bar, v_bar), (w, v) = g, out
-    turn = over_gaps(mT(v) @ v_bar, columns(w) - rows(w))
-    inner = np.where(numpy.eye(w.shape[-1], dtype=bool), rows(w_bar), turn)
+    inner = eye_like(v) * rows(w_bar) + turns(mT(v) @ v_bar, w)
     return hermitian(np.conj(v) @ inner @ mT(v))
 
 
@@ -220,12 +233,10 @@ def svd_dot(a_dot: Any, out: Any, a: Any) -> tuple[Any, Any, Any]:
         )
     v = mH(vh)
     inner = mH(u) @ a_dot @ v
-    gaps = (columns(s) - rows(s)) * (columns(s) + rows(s))
     right = inner * columns(s).astype(inner.dtype)
     left = mH(inner) * columns(s).astype(inner.dtype)
-    off = ~numpy.eye(s.shape[-1], dtype=bool)
-    u_dot = u @ over_gaps(np.where(off, right + mH(right), 0.0), gaps)
-    v_dot = v @ over_gaps(np.where(off, left + mH(left), 0.0), gaps)
+    u_dot = u @ turns(right + mH(right), s**2)
+    v_dot = v @ turns(left + mH(left), s**2)
     if not real(u):  # the phase that u and v share is put on u
         phase = over_gaps(1j * np.imag(np.diagonal(inner, 0, -2, -1)), s)
         u_dot = u_dot + u * columns(phase.astype(u.dtype))
@@ -264,8 +275,7 @@ def eigenvectors_dot(a_dot: Any, w: Any, v: Any) -> tuple[Any, Any]:
     Each keeps length 1, and its largest component stays real.
     """
     inner = np.linalg.solve(v, a_dot.astype(v.dtype) @ v)
-    off = ~numpy.eye(w.shape[-1], dtype=bool)
-    v_dot = v @ over_gaps(np.where(off, inner, 0.0), columns(w) - rows(w))
+    v_dot = v @ turns(inner, w)
     along = np.real(np.sum(np.conj(v) * v_dot, axis=-2, keepdims=True))
     largest = np.argmax(np.abs(v), axis=-2, keepdims=True)
     there, there_dot = (np.take_along_axis(x, largest, -2) for x in (v, v_dot))
@@ -275,4 +285,5 @@ def eigenvectors_dot(a_dot: Any, w: Any, v: Any) -> tuple[Any, Any]:
 
 import overt.runtime.numpy as np  # noqa: E402
 from overt.runtime import dtypes  # noqa: E402
+from overt.runtime.derivatives import sum_to  # noqa: E402
 from overt.runtime.numpy.factorizations import solve_triangular  # noqa: E402

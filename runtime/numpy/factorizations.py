@@ -165,16 +165,16 @@ def _order(b: Any, pivots: Any, m: int) -> Any:
     return b.reshape(order, (*batch, m))
 
 
-def _permutation_aval(pivots: Aval, *, size: int) -> Aval:
-    if size < pivots.shape[-1]:
-        raise ValueError(f"{pivots.shape[-1]} row exchanges do not fit {size} rows")
-    return Aval((*pivots.shape[:-1], size), numpy.int32)
+def _permutation_aval(pivots: Aval, *, rows: int) -> Aval:
+    if rows < pivots.shape[-1]:
+        raise ValueError(f"{pivots.shape[-1]} row exchanges do not fit {rows} rows")
+    return Aval((*pivots.shape[:-1], rows), numpy.int32)
 
 
 permutation_of = Primitive(
     "permutation_of",
     shape=_permutation_aval,
-    lower=lambda b, pivots, *, avals, out, size: _order(b, pivots, size),
+    lower=lambda b, pivots, *, avals, out, rows: _order(b, pivots, rows),
     zero_derivative=True,
     batch=batched_in_front(lambda: permutation_of),
     doc="The order of rows that a sequence of row exchanges leads to.",

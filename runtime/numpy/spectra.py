@@ -25,26 +25,26 @@ from overt.runtime.primitive import Primitive
 __all__ = ["eig_factor", "eigh_factor", "svd_factor"]
 
 
-
 def _eigh_avals(a: Aval, *, algorithm: str = "") -> list[Aval]:
     square(a, "eigh")
     return [Aval(a.shape[:-1], dtypes.real_type(a.dtype)), Aval(a.shape, a.dtype)]
 
 
-def _lower_eigh(
-    b: Any, a: Any, *, avals: Any, out: list[Aval], algorithm: str = ""
-) -> list[Any]:
+def _lower_eigh(b: Any, a: Any, *, avals: Any, out: list[Aval], algorithm: str = "") -> list[Any]:
     values, vectors = out
     if algorithm == "qdwh" or (algorithm == "jacobi" and not on_gpu(b)):
         raise NotImplementedError(
-            f"eigh: there is no {algorithm} routine on {b.platform}; leave the choice to the library"
+            f"eigh: there is no {algorithm} routine on {b.platform}; use the default"
         )
     if 0 in vectors.shape:
         return [b.full(values.shape, 0, values.dtype), a]
     letter = LETTER[vectors.dtype.name]
     if on_gpu(b):
         name = "cusolver_syevd_ffi"
-        attributes = {"lower": boolean(True), "algorithm": b.ui8({"": 0, "qr": 1, "jacobi": 2}[algorithm])}
+        attributes = {
+            "lower": boolean(True),
+            "algorithm": b.ui8({"": 0, "qr": 1, "jacobi": 2}[algorithm]),
+        }
     else:
         name = f"lapack_{letter}{'heevd' if letter in 'cz' else 'syevd'}_ffi"
         attributes = {"mode": b.ui8("V"), "uplo": b.ui8("L")}
@@ -88,7 +88,7 @@ def _lower_svd(
         *parts, info = _svd_on_gpu(b, a, avals[0], out, full, algorithm)
     elif algorithm in ("jacobi", "polar"):
         raise NotImplementedError(
-            f"svd: there is no {algorithm} routine on {b.platform}; leave the choice to the library"
+            f"svd: there is no {algorithm} routine on {b.platform}; use the default"
         )
     else:
         results = _svd_results(avals[0], out, 2)
@@ -173,9 +173,7 @@ def _eig_avals(a: Aval, *, left: bool = False) -> list[Aval]:
     return [Aval(a.shape[:-1], dtype), *[Aval(a.shape, dtype)] * (2 if left else 1)]
 
 
-def _lower_eig(
-    b: Any, a: Any, *, avals: Any, out: list[Aval], left: bool = False
-) -> list[Any]:
+def _lower_eig(b: Any, a: Any, *, avals: Any, out: list[Aval], left: bool = False) -> list[Any]:
     values, vectors = out[0], out[-1]
     if 0 in vectors.shape:
         return [b.full(x.shape, 0, x.dtype) for x in out]

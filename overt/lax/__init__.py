@@ -9,5 +9,5 @@ from overt.runtime.lax import __all__ as __all__
 if TYPE_CHECKING:
     from overt.runtime.lax import *
 
-_PLACES = {name: _lax.__name__ for name in [*__all__, "linalg"]}
+_PLACES = {name: _lax.__name__ for name in __all__} | {"linalg": f"{__name__}.linalg"}
 __getattr__, __dir__ = _found_later(globals(), _PLACES)
