@@ -11,6 +11,7 @@ from typing import Any
 import overt.runtime.numpy as np
 from overt.runtime import dtypes
 from overt.runtime.aval import aval_of
+from overt.runtime.numpy.rounding import from_parts
 from overt.runtime.primitive import Primitive, rule_of
 from overt.runtime.scipy import special
 
@@ -211,7 +212,7 @@ def complex(x: Any, y: Any) -> Any:
     """The complex number x + iy."""
     check_same_dtypes("complex", (x, y))
     check_same_shapes("complex", (x, y))
-    return np.asarray(x) + 1j * np.asarray(y)
+    return from_parts(x, y)
 
 
 def integer_pow(x: Any, y: int) -> Any:

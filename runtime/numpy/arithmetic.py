@@ -164,8 +164,10 @@ def _lower_remainder(b: Any, x: Any, y: Any, *, avals: Any, out: Any) -> Any:
     shifted = b.binary("and", inexact, _signs_differ(b, rest, y))
     rest = b.select(shifted, b.binary("add", rest, y), rest)
     if dtypes.is_float(out.dtype):  # a zero takes the sign of the divisor too
-        negative_zero = b.binary("and", _is_zero(b, rest), b.compare("LT", y, b.full_like(y, 0)))
-        rest = b.select(negative_zero, b.full_like(y, -0.0), rest)
+        zero = b.select(
+            b.compare("LT", y, b.full_like(y, 0)), b.full_like(y, -0.0), b.full_like(y, 0)
+        )
+        rest = b.select(_is_zero(b, rest), zero, rest)
     return rest
 
 
@@ -253,8 +255,9 @@ def modf(x: Any) -> tuple[Any, Any]:
     >>> print(*np.modf(-2.5))
     -0.5 -2.0
     """
+    x = np.astype(x, dtypes.to_inexact(np.result_type(x)))
     whole = np.trunc(x)
-    return np.where(np.isinf(x), np.copysign(0.0, x), x - whole), whole
+    return np.copysign(np.where(np.isinf(x), 0, x - whole), x), whole
 
 
 # Powers. An integer exponent that is known is a product, exact and with exact derivatives of every
@@ -299,12 +302,33 @@ integer_power = Primitive(
 )
 
 
+def _power_of_integers(b: Any, x: Any, y: Any) -> Any:
+    """Squares and products, one for each bit of `y`; XLA reads unsigned exponents as signed."""
+    one, zero = b.full_like(x, 1), b.full_like(x, 0)
+    minus = b.compare("LT", y, zero)
+    odd = b.compare("NE", b.binary("and", y, one), zero)
+    is_one, is_minus_one = (b.compare("EQ", x, b.full_like(x, n)) for n in (1, -1))
+    # the whole part of 1 / x**-y
+    turned = b.select(is_minus_one, b.select(odd, x, one), b.select(is_one, one, zero))
+    result, rest = one, y
+    for _ in range(8 * b.dtype(x).itemsize):
+        chosen = b.compare("NE", b.binary("and", rest, one), zero)
+        result = b.select(chosen, b.binary("multiply", result, x), result)
+        x, rest = b.binary("multiply", x, x), b.binary("shift_right_logical", rest, one)
+    return b.select(minus, turned, result)
+
+
 def _lower_power(b: Any, x: Any, y: Any, *, avals: Any, out: Any) -> Any:
     x, y = b.convert(x, out.dtype), b.convert(y, out.dtype)
+    if dtypes.is_integer(out.dtype):
+        return _power_of_integers(b, x, y)
+    result = b.binary("power", x, y)
     if dtypes.is_complex(out.dtype):  # XLA's 0**y is NaN
-        both_zero = b.binary("and", _is_zero(b, x), _is_zero(b, y))
-        return b.select(both_zero, b.full_like(x, 1), b.binary("power", x, y))
-    return b.binary("power", x, y)
+        real = b.real(y)
+        vanishes = b.binary("and", _is_zero(b, x), b.compare("GT", real, b.full_like(real, 0)))
+        result = b.select(vanishes, b.full_like(x, 0), result)
+        return b.select(_is_zero(b, y), b.full_like(x, 1), result)
+    return result
 
 
 class Power(Primitive):

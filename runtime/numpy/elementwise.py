@@ -6,6 +6,7 @@ from typing import Any
 
 import overt.runtime.numpy as np
 from overt.runtime import dtypes
+from overt.runtime.numpy.complex_lowerings import elementary, of_complex
 from overt.runtime.numpy.zeros import over, times
 from overt.runtime.primitive import Primitive, composite
 
@@ -21,7 +22,7 @@ exp = Primitive(
     "exp",
     elementwise=True,
     float_only=True,
-    lower="exponential",
+    lower=elementary("exponential"),
     vjp=(lambda g, out, x: times(g, out),),
     doc="""Exponential function.
 
@@ -30,11 +31,20 @@ exp = Primitive(
     """,
 )
 
+
+def _lower_exp2(b: Any, x: Any, *, avals: Any, out: Any) -> Any:
+    if not dtypes.is_complex(out.dtype):
+        return b.binary("power", b.full_like(x, 2), x)
+    by = b.full_like(b.real(x), LN2)
+    parts = (b.binary("multiply", part(x), by) for part in (b.real, b.imag))
+    return of_complex(b, "exponential", b.complex(*parts))
+
+
 exp2 = Primitive(
     "exp2",
     elementwise=True,
     float_only=True,
-    lower=lambda b, x, *, avals, out: b.binary("power", b.full_like(x, 2), x),
+    lower=_lower_exp2,
     vjp=(lambda g, out, x: np.log(2.0) * times(g, out),),
     doc="""Two to the power `x`.
 
@@ -47,7 +57,7 @@ expm1 = Primitive(
     "expm1",
     elementwise=True,
     float_only=True,
-    lower="exponential_minus_one",
+    lower=elementary("exponential_minus_one"),
     vjp=(lambda g, out, x: times(g, out + 1),),
     doc="""`exp(x) - 1`, accurate near zero.
 
@@ -60,7 +70,7 @@ log = Primitive(
     "log",
     elementwise=True,
     float_only=True,
-    lower="log",
+    lower=elementary("log"),
     vjp=(lambda g, out, x: over(g, x),),
     doc="""Natural logarithm.
 
@@ -72,7 +82,12 @@ log = Primitive(
 
 def _lower_log_base(scale: float) -> Any:
     def lower(b: Any, x: Any, *, avals: Any, out: Any) -> Any:
-        return b.binary("divide", b.unary("log", x), b.full_like(x, scale))
+        if not dtypes.is_complex(out.dtype):
+            return b.binary("divide", b.unary("log", x), b.full_like(x, scale))
+        z = of_complex(b, "log", x)
+        by = b.full_like(b.real(z), scale)
+        parts = (b.binary("divide", part(z), by) for part in (b.real, b.imag))
+        return b.complex(*parts)
 
     return lower
 
@@ -107,7 +122,7 @@ log1p = Primitive(
     "log1p",
     elementwise=True,
     float_only=True,
-    lower="log_plus_one",
+    lower=elementary("log_plus_one"),
     vjp=(lambda g, out, x: over(g, 1 + x),),
     doc="""`log(1 + x)`, accurate near zero.
 
@@ -120,7 +135,7 @@ sqrt = Primitive(
     "sqrt",
     elementwise=True,
     float_only=True,
-    lower="sqrt",
+    lower=elementary("sqrt"),
     vjp=(lambda g, out, x: over(0.5 * g, out),),
     doc="""Square root.
 

@@ -68,7 +68,10 @@ def _compare_complex(b: Any, direction: str, x: Any, y: Any) -> Any:
     later = b.binary(
         "and", b.compare("EQ", x_real, y_real), b.compare(direction, b.imag(x), b.imag(y))
     )
-    return b.binary("or", b.compare(direction[:1] + "T", x_real, y_real), later)
+    result = b.binary("or", b.compare(direction[:1] + "T", x_real, y_real), later)
+    for part in (b.imag(x), b.imag(y)):  # the real parts may decide, and NaN is still unordered
+        result = b.binary("and", result, b.compare("EQ", part, part))
+    return result
 
 
 equal = _comparison("equal", "EQ", "Whether `x == y`.", "[False  True False]")
@@ -202,13 +205,19 @@ right_shift = bitwise_right_shift = Primitive(
     """,
 )
 
+
+def _lower_bitwise_count(b: Any, x: Any, *, avals: Any, out: Any) -> Any:
+    kind = dtypes.category(avals[0].dtype)
+    if kind != "b":
+        x = b.unary("popcnt", b.unary("abs", x) if kind == "i" else x)
+    return b.convert(x, out.dtype)
+
+
 bitwise_count = Primitive(
     "bitwise_count",
     elementwise=True,
-    lower=lambda b, x, *, avals, out: b.convert(
-        b.unary("popcnt", b.unary("abs", x) if dtypes.category(b.dtype(x)) == "i" else x), out.dtype
-    ),
-    result=lambda dtype: numpy.dtype("uint8"),
+    lower=_lower_bitwise_count,
+    result=lambda dtype: numpy.dtype("uint8") if _bits_of("bitwise_count")(dtype) else None,
     vjp=(None,),
     doc="""How many bits of the magnitude are set.
 

@@ -37,7 +37,12 @@ def direction(x: Any) -> Any:
 def _lower_abs(b: Any, x: Any, *, avals: Any, out: Any) -> Any:
     if avals[0].dtype == bool or dtypes.category(avals[0].dtype) == "u":
         return x
-    return b.elementwise("abs", (x,), out)
+    size = b.elementwise("abs", (x,), out)
+    if not dtypes.is_complex(avals[0].dtype):
+        return size
+    infinity = b.full_like(size, numpy.inf)  # also where the other part is NaN
+    parts = (b.compare("EQ", b.unary("abs", part(x)), infinity) for part in (b.real, b.imag))
+    return b.select(b.binary("or", *parts), infinity, size)
 
 
 abs = absolute = Primitive(
@@ -71,7 +76,8 @@ def _lower_sign(b: Any, x: Any, *, avals: Any, out: Any) -> Any:
     if dtypes.category(out.dtype) in "ub":
         zero = b.full_like(x, 0)
         return b.convert(b.compare("NE", x, zero), out.dtype)
-    return b.unary("sign", x)
+    zero = b.full_like(x, 0)
+    return b.select(b.compare("EQ", x, zero), zero, b.unary("sign", x))
 
 
 sign = Primitive(
@@ -172,7 +178,9 @@ ceil = _rounding("ceil", "ceil", "The smallest integer that is not below `x`.", 
 
 
 def _lower_rint(b: Any, x: Any, *, avals: Any, out: Any) -> Any:
-    return b.unary("round_nearest_even", x) if dtypes.is_float(out.dtype) else x
+    if not dtypes.is_complex(out.dtype):
+        return b.unary("round_nearest_even", x)
+    return b.complex(*(b.unary("round_nearest_even", part(x)) for part in (b.real, b.imag)))
 
 
 rint = Primitive(
@@ -227,7 +235,7 @@ def round(a: Any, decimals: int = 0) -> Any:
         up = (rest > half) | ((rest == half) & (down % 2 == 1))
         return (down + np.astype(up, a.dtype)) * unit
     if np.iscomplexobj(a):
-        return np.round(a.real, decimals) + 1j * np.round(a.imag, decimals)
+        return from_parts(np.round(a.real, decimals), np.round(a.imag, decimals))
     if decimals == 0:
         return np.rint(a)
     factor = 10.0 ** numpy.abs(decimals)
@@ -368,6 +376,22 @@ conj = conjugate = _of_real_or_complex(
 )
 
 
+from_parts = Primitive(
+    "from_parts",
+    elementwise=True,
+    float_only=True,
+    linear=True,
+    lower=lambda b, x, y, *, avals, out: b.complex(x, y),
+    result=lambda dtype: numpy.dtype(f"c{max(8, 2 * dtype.itemsize)}"),
+    vjp=(lambda g, out, x, y: g, lambda g, out, x, y: 1j * g),
+    doc="""The complex number `x + 1j * y`, with the infinities and signs of zero of its parts.
+
+    >>> print(from_parts(-0.0, np.inf))
+    (-0+infj)
+    """,
+)
+
+
 @composite(arrays=("z",))
 def angle(z: Any, deg: bool = False) -> Any:
     """Angle of a complex number in the plane, in radians, or degrees if asked for.
@@ -376,7 +400,8 @@ def angle(z: Any, deg: bool = False) -> Any:
     90.0
     """
     if not np.iscomplexobj(z):
-        z = np.astype(z, dtypes.to_inexact(np.result_type(z)))
+        if not np.issubdtype(np.result_type(z), np.floating):
+            z = np.astype(z, dtypes.float_type())
         result = np.where(np.isnan(z), z, np.where(np.signbit(z), np.pi, 0.0)).astype(z.dtype)
     else:
         result = np.arctan2(np.imag(z), np.real(z))
@@ -395,7 +420,7 @@ def nan_to_num(
     x = np.asarray(x)
     if np.iscomplexobj(x):
         parts = [np.nan_to_num(part, copy, nan, posinf, neginf) for part in (x.real, x.imag)]
-        return parts[0] + 1j * parts[1]
+        return from_parts(*parts)
     if not np.issubdtype(x.dtype, np.floating):
         return x
     limits = np.finfo(x.dtype)

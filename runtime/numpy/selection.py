@@ -114,8 +114,9 @@ def _lower_extremum(operation: str) -> Any:
     def lower(b: Any, x: Any, y: Any, *, avals: Any, out: Any) -> Any:
         if not dtypes.is_complex(out.dtype):
             return b.binary(operation, x, y)
-        chosen = greater if operation == "maximum" else less
-        return b.select(chosen.lower(b, x, y, avals=avals, out=out), x, y)
+        chosen = greater_equal if operation == "maximum" else less_equal
+        first = chosen.lower(b, x, y, avals=avals, out=out)
+        return b.select(b.binary("or", first, b.compare("NE", x, x)), x, y)
 
     return lower
 
@@ -270,4 +271,4 @@ def clip(a: Any, a_min: Any = None, a_max: Any = None, *, min: Any = None, max: 
     return a if high is None else np.minimum(high, a)
 
 
-from overt.runtime.numpy.logic import greater, less  # noqa: E402
+from overt.runtime.numpy.logic import greater, greater_equal, less, less_equal  # noqa: E402

@@ -7,6 +7,7 @@ from typing import Any
 import numpy
 
 import overt.runtime.numpy as np
+from overt.runtime.numpy.complex_lowerings import elementary
 from overt.runtime.numpy.zeros import over, times
 from overt.runtime.primitive import Primitive, composite
 
@@ -21,8 +22,9 @@ def _of_one(name: str, operation: str, slope: Any, summary: str, at_zero: str) -
     """A function of one floating or complex array."""
     doc = f"{summary}\n\n>>> print(np.{name}(0.0))\n{at_zero}\n"
     return Primitive(
-        name, elementwise=True, float_only=True, lower=operation, vjp=(slope,), doc=doc
-    )
+        name, elementwise=True, float_only=True, lower=elementary(operation), vjp=(slope,),
+        doc=doc, arrays=("x",),
+    )  # fmt: skip
 
 
 sin = _of_one(
