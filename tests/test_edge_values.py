@@ -1,8 +1,9 @@
-"""Infinities, NaN, signed zeros, overflow: elementwise functions against NumPy and Python's cmath."""
+"""Infinities, NaN, signed zeros, overflow: elementwise functions against NumPy and cmath."""
 
 from __future__ import annotations
 
 import cmath
+import contextlib
 import itertools
 import math
 import warnings
@@ -72,10 +73,8 @@ def unspecified(name: str, z: complex, want: complex) -> tuple[bool, bool]:
 
 def oracles(name: str, z: complex):
     """What cmath (C99) and NumPy (the C library's) give; C23 revised a few of C99's values."""
-    try:
+    with contextlib.suppress(ValueError, OverflowError):  # cmath refuses where IEEE answers
         yield getattr(cmath, name)(z)
-    except (ValueError, OverflowError):  # cmath refuses where IEEE has an answer
-        pass
     yield complex(quiet(getattr(numpy, name), numpy.complex128(z)))
 
 
