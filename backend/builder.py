@@ -9,6 +9,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
+import numpy as np
+
 from overt.backend.attributes import boolean, int32, int64, ints, parsed
 from overt.backend.calls import Calls
 from overt.backend.operations import Shape, Value
@@ -31,6 +33,11 @@ class Builder(Reductions, Products, Calls):
             "stablehlo.rng_bit_generator", [state], [state.type, (shape, dtype)], attributes
         )
         return list(made.results)
+
+    def rng_uniform(self, low: Value, high: Value, shape: Shape, dtype: Any) -> Value:
+        lengths = self.constant(np.array(shape, np.int64))
+        attributes = {"rng_distribution": parsed("#stablehlo<rng_distribution UNIFORM>")}
+        return self.op("stablehlo.rng", [low, high, lengths], [(shape, dtype)], attributes)
 
     def optimization_barrier(self, vs: Sequence[Value]) -> list[Value]:
         made = self.op("stablehlo.optimization_barrier", vs, [v.type for v in vs])

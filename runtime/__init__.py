@@ -59,6 +59,7 @@ _NAMES = {
     "scipy.gamma_functions": "digamma polygamma zeta",
     "scipy.optimize": "refused_in_reverse",
     "scipy.incomplete": "beta_density gamma_density no_derivative",
+    "scipy.incomplete_slopes": "igamma_grad_a random_gamma_grad",
     "staged_builtins": "all_ any_ bool_ check float_ formatted int_ max_ min_ once_a_call print_ "
     "sorted_",
     "tangents": "field_dot tangent_for updated zero_dot",

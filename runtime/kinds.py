@@ -32,7 +32,9 @@ def issubdtype(a: Any, b: Any) -> bool:
     >>> issubdtype("bfloat16", numpy.floating)
     True
     """
-    if isinstance(a, type) and issubclass(a, extended):
+    kind = getattr(a, "type", a)  # of random keys, whose dtype is no dtype of NumPy's
+    if isinstance(kind, type) and issubclass(kind, extended):
+        a = kind
         return isinstance(b, type) and issubclass(a, b)
     if isinstance(b, type) and issubclass(b, extended):
         return False

@@ -12,6 +12,7 @@ if TYPE_CHECKING:
     from overt.runtime.lax.convolution import *
     from overt.runtime.lax.loops import *
     from overt.runtime.lax.products import *
+    from overt.runtime.lax.random_bits import *
     from overt.runtime.lax.reductions import *
     from overt.runtime.lax.scattering import *
     from overt.runtime.lax.shapes import *
@@ -28,6 +29,7 @@ _PLACES = places_of(
         "conv_with_general_padding",
         "loops": "associative_scan cond fori_loop map scan switch while_loop",
         "products": "Precision batch_matmul dot dot_general",
+        "random_bits": "RandomAlgorithm rng_bit_generator rng_uniform",
         "reductions": "argmax argmin cumlogsumexp cummax cummin cumprod cumsum "
         "padtype_to_pads reduce reduce_and reduce_max reduce_min reduce_or reduce_prod reduce_sum "
         "reduce_window reduce_xor",
@@ -40,12 +42,13 @@ _PLACES = places_of(
         "dynamic_update_index_in_dim dynamic_update_slice dynamic_update_slice_in_dim index_in_dim "
         "index_take slice slice_in_dim",
         "sorting": "approx_max_k approx_min_k sort sort_key_val top_k",
-        "strict": "abs acos acosh add asin asinh atan atan2 atanh bessel_i0e bessel_i1e "
-        "betainc bitwise_and bitwise_not bitwise_or bitwise_xor cbrt ceil clamp clz complex conj "
-        "cos cosh digamma div eq erf erf_inv erfc exp exp2 expm1 floor ge gt igamma igammac imag "
-        "integer_pow is_finite le lgamma log log1p logistic lt max min mul ne neg nextafter "
-        "polygamma population_count pow real reciprocal rem round rsqrt select select_n shift_left "
-        "shift_right_arithmetic shift_right_logical sign sin sinh sqrt square sub tan tanh zeta",
+        "strict": "abs acos acosh add asin asinh atan atan2 atanh bessel_i0e bessel_i1e betainc "
+        "bitwise_and bitwise_not bitwise_or bitwise_xor cbrt ceil clamp clz complex conj cos cosh "
+        "digamma div eq erf erf_inv erfc exp exp2 expm1 floor ge gt igamma igamma_grad_a igammac "
+        "imag integer_pow is_finite le lgamma log log1p logistic lt max min mul ne neg nextafter "
+        "polygamma population_count pow random_gamma_grad real reciprocal rem round rsqrt select "
+        "select_n shift_left shift_right_arithmetic shift_right_logical sign sin sinh sqrt square "
+        "sub tan tanh zeta",
     },
 )
 __all__ = list(_PLACES)

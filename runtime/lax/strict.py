@@ -13,7 +13,7 @@ from overt.runtime import dtypes
 from overt.runtime.aval import aval_of
 from overt.runtime.numpy.rounding import from_parts
 from overt.runtime.primitive import Primitive, rule_of
-from overt.runtime.scipy import special
+from overt.runtime.scipy import incomplete_slopes, special
 
 KINDS = {"b": "boolean", "i": "integer", "u": "integer", "f": "floating", "c": "complex"}
 
@@ -171,6 +171,7 @@ floor = _strict("floor", np.floor, "f")
 ge = _strict("ge", np.greater_equal, ANY)
 gt = _strict("gt", np.greater, ANY)
 igamma = _strict("igamma", special.gammainc, "f")
+igamma_grad_a = _strict("igamma_grad_a", incomplete_slopes.igamma_grad_a, "f")
 igammac = _strict("igammac", special.gammaincc, "f")
 imag = _strict("imag", np.imag, "c")
 is_finite = _strict("is_finite", np.isfinite, FLOAT)
@@ -189,6 +190,7 @@ nextafter = _strict("nextafter", np.nextafter, "f")
 polygamma = _strict("polygamma", special.polygamma, "f")
 population_count = _strict("population_count", _population_count, "iu")
 pow = _strict("pow", np.power)
+random_gamma_grad = _strict("random_gamma_grad", incomplete_slopes.random_gamma_grad, "f")
 real = _strict("real", np.real, FLOAT)
 reciprocal = _strict("reciprocal", np.reciprocal, FLOAT)
 rem = _strict("rem", _rem, REAL)

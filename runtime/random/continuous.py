@@ -9,11 +9,12 @@ import numpy
 
 import overt.runtime.numpy as np
 from overt.runtime import dtypes, lax
-from overt.runtime.random import threefry
+from overt.runtime.random.generators import split_words
 from overt.runtime.random.keys import sampler
 from overt.runtime.random.sampling import (
     checked_shape,
     float_dtype,
+    safe,
     unit_interval,
 )
 from overt.runtime.random.sampling import uniform as uniform_
@@ -34,7 +35,7 @@ def normal(key: Any, shape: Any = (), dtype: Any = None) -> Any:
     dtype = dtypes.canonicalize(float if dtype is None else dtype)
     shape = checked_shape("normal", shape)
     if dtypes.is_complex(dtype):
-        real, imaginary = threefry.split_words(key, (2,))
+        real, imaginary = split_words(key, (2,))
         part = dtypes.real_type(dtype)
         together = normal(real, shape, part) + 1j * normal(imaginary, shape, part)
         return together.astype(dtype) / numpy.array(math.sqrt(2), dtype)
@@ -173,6 +174,29 @@ def maxwell(key: Any, shape: Any = (), dtype: Any = None) -> Any:
     dtype = float_dtype("maxwell", dtype)
     vectors = normal(key, (*checked_shape("maxwell", shape), 3), dtype)
     return np.sqrt(np.sum(vectors * vectors, -1))
+
+
+@sampler("mean", differentiable=True)
+def wald(key: Any, mean: Any, shape: Any = None, dtype: Any = None) -> Any:
+    """Numbers from the Wald (inverse Gaussian) distribution of the given mean and scale 1.
+
+    Source: J. R. Michael, W. R. Schucany, R. W. Haas, "Generating random variates using
+    transformations with multiple roots", 1976.
+
+    >>> from overt import random
+    >>> float(random.wald(random.key(0), 2.0)) > 0
+    True
+    """
+    dtype = float_dtype("wald", dtype)
+    shape = checked_shape("wald", shape, mean)
+    mean = np.broadcast_to(safe("wald", mean, dtype), shape)
+    normal_key, uniform_key = split_words(key, (2,))
+    y = normal(normal_key, shape, dtype) ** 2
+    squared = mean**2
+    root = np.sqrt(4 * mean * y + squared * y**2)
+    x = mean + squared * y / 2 - mean / 2 * root
+    chosen = uniform_(uniform_key, shape, dtype) <= mean / (mean + x)
+    return np.where(chosen, x, squared / x)
 
 
 @sampler("mean", "cov", differentiable=True)

@@ -9,8 +9,8 @@ import numpy
 
 import overt.runtime.numpy as np
 from overt.runtime import dtypes, lax
-from overt.runtime.random import threefry
 from overt.runtime.random.continuous import gumbel
+from overt.runtime.random.generators import random_words, split_words
 from overt.runtime.random.keys import sampler
 from overt.runtime.random.sampling import checked_shape, int_dtype, randint, uniform
 
@@ -80,8 +80,8 @@ def _shuffled(key: Any, x: Any, axis: int) -> Any:
     # Sorting by 32-bit keys leaves ties; a few rounds make two elements that tie in all unlikely.
     rounds = math.ceil(3 * math.log(max(1, x.size)) / math.log(2**32 - 1))
     for _ in range(rounds):
-        key, subkey = threefry.split_words(key, (2,))
-        _, x = lax.sort_key_val(threefry.random_words(subkey, 32, x.shape), x, axis)
+        key, subkey = split_words(key, (2,))
+        _, x = lax.sort_key_val(random_words(subkey, 32, x.shape), x, axis)
     return x
 
 

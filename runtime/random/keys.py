@@ -4,21 +4,48 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager, nullcontext
 from typing import Any
 
 import overt.runtime.numpy as np
-from overt.runtime import dtypes
+from overt.runtime import config, dtypes
+from overt.runtime.kinds import prng_key
 from overt.runtime.primitive import Composite
-from overt.runtime.random import threefry
+from overt.runtime.random.generators import fold_words, generator, split_words
+from overt.runtime.random.threefry import UINT32
 from overt.runtime.tree import register_pytree_node
 
-IMPLEMENTATION = "threefry2x32"
+# What a key of a generator is called where dtypes are named.
+_TAGS = {"threefry2x32": "fry", "rbg": "rbg", "unsafe_rbg": "urbg"}
+
+
+class KeyDtype:
+    """The kind of keys of one generator, to be given to `key` and `wrap_key_data`."""
+
+    __slots__ = ("impl",)
+    type = prng_key
+
+    def __init__(self, impl: str):
+        self.impl = impl
+
+    @property
+    def name(self) -> str:
+        return f"key<{_TAGS[self.impl]}>"
+
+    def __eq__(self, other: Any) -> bool:
+        return isinstance(other, KeyDtype) and other.impl == self.impl
+
+    def __hash__(self) -> int:
+        return hash(self.impl)
+
+    __repr__ = __str__ = lambda self: self.name
 
 
 class Key:
-    """A random key, or an array of them; each is two uint32 words, which its shape leaves out.
+    """A random key, or an array of them; each is a few uint32 words, which its shape leaves out.
 
-    A key is a tree with one leaf, the words, so every transformation and loop can carry it.
+    A key is a tree with one leaf, the words, so every transformation and loop can carry it; `impl`
+    names its generator.
 
     >>> from overt import random
     >>> keys = random.split(random.key(0), 3)
@@ -26,10 +53,12 @@ class Key:
     ((3,), 3, ())
     """
 
-    __slots__ = ("words",)  # and no dtype: what has a shape and a dtype passes for an array
+    # No dtype: what has a shape and a dtype passes for an array.
+    __slots__ = ("words", "impl")
 
-    def __init__(self, words: Any):
+    def __init__(self, words: Any, impl: str = "threefry2x32"):
         self.words = words
+        self.impl = impl
 
     @property
     def shape(self) -> tuple[int, ...]:
@@ -51,18 +80,18 @@ class Key:
     def __iter__(self) -> Iterator[Key]:
         if not self.shape:
             raise TypeError("iteration over a single key; split it first")
-        return (Key(self.words[i]) for i in range(len(self)))
+        return (Key(self.words[i], self.impl) for i in range(len(self)))
 
     def __getitem__(self, index: Any) -> Key:
         places = index if isinstance(index, tuple) else (index,)
         if Ellipsis not in places:
             places = (*places, Ellipsis)
-        return Key(self.words[(*places, slice(None))])
+        return Key(self.words[(*places, slice(None))], self.impl)
 
     def reshape(self, *shape: Any) -> Key:
         """The same keys under another shape."""
         sizes = shape[0] if len(shape) == 1 and isinstance(shape[0], (tuple, list)) else shape
-        return Key(self.words.reshape(*sizes, 2))
+        return Key(self.words.reshape(*sizes, self.words.shape[-1]), self.impl)
 
     def ravel(self) -> Key:
         """The keys in one dimension."""
@@ -81,20 +110,25 @@ class Key:
         raise TypeError("a random key is no number; random.key_data(key) shows its words")
 
     def __repr__(self) -> str:
+        if self.impl != "threefry2x32":
+            return f"Key({self.words!r}, impl={self.impl!r})"
         return f"Key({self.words!r})"
 
 
-register_pytree_node(Key, lambda key: ((key.words,), None), lambda _, parts: Key(parts[0]))
+register_pytree_node(
+    Key, lambda key: ((key.words,), key.impl), lambda impl, parts: Key(parts[0], impl)
+)
 
 
 def raw(name: str, key: Any) -> Any:
-    """The two words of one key, typed or not.
+    """The words of one key, typed or not.
 
     Errors: ValueError for an array of keys, TypeError for what is no key.
     """
     words = key.words if isinstance(key, Key) else key
     shape, dtype = getattr(words, "shape", None), getattr(words, "dtype", None)
-    if shape is None or not shape or shape[-1] != 2 or dtype != threefry.UINT32:
+    size = generator(key.impl if isinstance(key, Key) else None).words
+    if shape is None or not shape or shape[-1] != size or dtype != UINT32:
         raise TypeError(f"{name} needs a key from random.key or random.split, got {key!r}")
     if len(shape) > 1:
         raise ValueError(
@@ -104,33 +138,55 @@ def raw(name: str, key: Any) -> Any:
     return np.asarray(words)
 
 
+def _drawing(key: Any) -> AbstractContextManager[None]:
+    """A block in which raw keys are for the generator of `key`."""
+    if isinstance(key, Key) and key.impl != config.current().default_prng_impl:
+        return config.override("default_prng_impl", key.impl)
+    return nullcontext()
+
+
 def _like(key: Any, words: Any) -> Any:
-    return Key(words) if isinstance(key, Key) else words
+    return Key(words, key.impl) if isinstance(key, Key) else words
 
 
-def _check_implementation(impl: Any) -> None:
-    if impl not in (None, IMPLEMENTATION):
-        raise ValueError(f"the only generator is {IMPLEMENTATION!r}, got {impl!r}")
+def _implementation(impl: Any) -> str:
+    if impl is None:
+        impl = config.current().default_prng_impl
+    name = impl.impl if isinstance(impl, KeyDtype) else impl
+    generator(name)
+    return name
 
 
-def _seeded(name: str, seed: Any, impl: Any) -> Any:
-    _check_implementation(impl)
+def _seeded(name: str, seed: Any, impl: str) -> Any:
     if isinstance(seed, Key):
         raise TypeError(f"{name} needs an integer seed, got a key")
     if np.ndim(seed):
         raise TypeError(f"{name} needs a scalar seed, got shape {np.shape(seed)}; use vmap")
     if not isinstance(seed, int) and not np.issubdtype(np.result_type(seed), np.integer):
         raise TypeError(f"{name} needs an integer seed, got {seed!r}")
-    return threefry.seed_words(seed)
+    return generator(impl).seed(seed)
+
+
+def key_dtype(impl_spec: Any = None) -> KeyDtype:
+    """The kind of keys of a generator, by default that of new keys.
+
+    >>> key_dtype()
+    key<fry>
+    """
+    return KeyDtype(_implementation(impl_spec))
 
 
 def key(seed: Any, *, impl: Any = None, dtype: Any = None) -> Key:
-    """A random key from an integer seed.
+    """A random key from an integer seed, for the generator `impl`.
+
+    `impl` is "threefry2x32", or "rbg" or "unsafe_rbg", which are quicker on accelerators and draw
+    other numbers on every platform.
 
     >>> key_data(key(42)).tolist()
     [0, 42]
     """
-    return Key(_seeded("key", seed, impl if dtype is None else dtype))
+    impl = _implementation(impl if dtype is None else dtype)
+    return Key(_seeded("key", seed, impl), impl)
 
 
 def PRNGKey(seed: Any, *, impl: Any = None) -> Any:
@@ -139,11 +195,11 @@ def PRNGKey(seed: Any, *, impl: Any = None) -> Any:
     >>> PRNGKey(42).tolist()
     [0, 42]
     """
-    return _seeded("PRNGKey", seed, impl)
+    return _seeded("PRNGKey", seed, _implementation(impl))
 
 
 def key_data(keys: Any) -> Any:
-    """The words of keys: uint32 of shape (*keys.shape, 2)."""
+    """The words of keys: uint32 of shape (*keys.shape, words)."""
     return keys.words if isinstance(keys, Key) else np.asarray(keys)
 
 
@@ -153,16 +209,18 @@ def wrap_key_data(key_bits_array: Any, *, impl: Any = None, dtype: Any = None) -
     >>> wrap_key_data(key_data(key(7))).shape
     ()
     """
-    _check_implementation(impl if dtype is None else dtype)
-    words = np.asarray(key_bits_array)
-    if words.dtype != threefry.UINT32 or words.shape[-1:] != (2,):
-        raise TypeError(f"keys are uint32 of shape (..., 2), got {words.dtype} {words.shape}")
-    return Key(words)
+    impl = _implementation(impl if dtype is None else dtype)
+    words, size = np.asarray(key_bits_array), generator(impl).words
+    if words.dtype != UINT32 or words.shape[-1:] != (size,):
+        raise TypeError(
+            f"keys of {impl} are uint32 of shape (..., {size}), got {words.dtype} {words.shape}"
+        )
+    return Key(words, impl)
 
 
 def key_impl(keys: Any) -> str:
     """The name of the generator that keys are for."""
-    return IMPLEMENTATION
+    return keys.impl if isinstance(keys, Key) else config.current().default_prng_impl
 
 
 def clone(key: Any) -> Any:
@@ -172,6 +230,10 @@ def clone(key: Any) -> Any:
 
 class Sampler(Composite):
     """A composite of a key: runs on the key's words, whichever kind of key it is given."""
+
+    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        with _drawing(args[0] if args else kwargs.get("key")):
+            return super().__call__(*args, **kwargs)
 
     def bind(self, args: tuple, kwargs: dict[str, Any]) -> dict[str, Any]:
         bound = super().bind(args, kwargs)
@@ -193,8 +255,8 @@ def sampler(*arrays: str, differentiable: bool = False) -> Callable[[Callable], 
     return decorate
 
 
-_split = Composite(threefry.split_words, ("key",), zero_derivative=True)
-_fold_in = Composite(threefry.fold_words, ("key", "data"), zero_derivative=True)
+_split = Composite(split_words, ("key",), zero_derivative=True)
+_fold_in = Composite(fold_words, ("key", "data"), zero_derivative=True)
 
 
 def split(key: Any, num: int | tuple[int, ...] = 2) -> Any:
@@ -208,7 +270,8 @@ def split(key: Any, num: int | tuple[int, ...] = 2) -> Any:
     [2718843009, 1272950319]
     """
     shape = tuple(num) if isinstance(num, (tuple, list)) else (num,)
-    return _like(key, _split(raw("split", key), shape))
+    with _drawing(key):
+        return _like(key, _split(raw("split", key), shape))
 
 
 def fold_in(key: Any, data: Any) -> Any:
@@ -220,4 +283,5 @@ def fold_in(key: Any, data: Any) -> Any:
     """
     if np.ndim(data):
         raise TypeError(f"fold_in needs a scalar, got shape {np.shape(data)}; use vmap")
-    return _like(key, _fold_in(raw("fold_in", key), data))
+    with _drawing(key):
+        return _like(key, _fold_in(raw("fold_in", key), data))

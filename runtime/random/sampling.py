@@ -9,7 +9,8 @@ import numpy
 
 import overt.runtime.numpy as np
 from overt.runtime import dtypes, lax
-from overt.runtime.random import threefry
+from overt.runtime.errors import PromotionError
+from overt.runtime.random.generators import random_words, split_words
 from overt.runtime.random.keys import sampler
 
 
@@ -39,6 +40,14 @@ def float_dtype(name: str, dtype: Any) -> numpy.dtype:
     return dtype
 
 
+def safe(name: str, x: Any, dtype: numpy.dtype) -> Any:
+    """A parameter in the dtype of the sample. Errors: PromotionError if that may lose digits."""
+    x = np.asarray(x)
+    if dtypes.result_kind((x.dtype, x.aval.weak), (dtype, False))[0] != dtype:
+        raise PromotionError(f"{name}: a parameter of dtype {x.dtype} does not fit in {dtype}")
+    return x.astype(dtype)
+
+
 def int_dtype(name: str, dtype: Any) -> numpy.dtype:
     """The integer dtype of a sample."""
     dtype = dtypes.canonicalize(int if dtype is None else dtype)
@@ -59,7 +68,7 @@ def bits(key: Any, shape: Any = (), dtype: Any = None) -> Any:
     if dtype.kind != "u":
         raise ValueError(f"bits needs an unsigned integer dtype, got {dtype}")
     shape = checked_shape("bits", shape)
-    return threefry.random_words(key, 8 * dtype.itemsize, shape)
+    return random_words(key, 8 * dtype.itemsize, shape)
 
 
 @sampler("minval", "maxval", differentiable=True)
@@ -83,7 +92,7 @@ def unit_interval(key: Any, shape: tuple[int, ...], dtype: numpy.dtype) -> Any:
     """Numbers in [0, 1) whose mantissa is random: bits with the exponent of 1, less 1."""
     info = dtypes.finfo(dtype)
     width = 8 if info.nmant < 8 else info.bits
-    words = threefry.random_words(key, width, shape).astype(f"uint{info.bits}")
+    words = random_words(key, width, shape).astype(f"uint{info.bits}")
     one = int(numpy.ones((), dtype).view(f"uint{info.bits}"))
     mantissa = (words >> (width - info.nmant)) | one
     return lax.bitcast_convert_type(mantissa, dtype) - np.ones((), dtype)
@@ -126,9 +135,9 @@ def _randint(key: Any, shape: Any, minval: Any, maxval: Any, dtype: numpy.dtype)
     unsigned = numpy.dtype(f"uint{width}")
     beyond = maxval > _clipped(np.asarray(dtypes.iinfo(dtype).max, dtype), maxval.dtype)
     minval, maxval = _clipped(minval, dtype), _clipped(maxval, dtype)
-    high_key, low_key = threefry.split_words(key, (2,))
-    high = threefry.random_words(high_key, width, shape)
-    low = threefry.random_words(low_key, width, shape)
+    high_key, low_key = split_words(key, (2,))
+    high = random_words(high_key, width, shape)
+    low = random_words(low_key, width, shape)
     span = (maxval - minval).astype(unsigned)
     span = np.where(maxval <= minval, np.ones_like(span), span)
     # Wraps to 0 when every value of the dtype is wanted: then the remainders change nothing.

@@ -13,6 +13,7 @@ from overt.runtime.control import while_loop
 from overt.runtime.primitive import composite
 from overt.runtime.scipy.error_functions import floating, no_derivative
 from overt.runtime.scipy.gamma_functions import gammaln
+from overt.runtime.scipy.incomplete_slopes import igamma_grad_a
 
 __all__ = ["betainc", "gammainc", "gammaincc"]
 
@@ -88,7 +89,7 @@ def _lower_and_upper(a: Any, x: Any) -> tuple[Any, Any]:
 @composite(
     arrays=("a", "x"),
     vjp=(
-        lambda g, out, a, x: no_derivative("gammainc", "a"),
+        lambda g, out, a, x: g * igamma_grad_a(a, x),
         lambda g, out, a, x: g * gamma_density(a, x),
     ),
 )
@@ -104,7 +105,7 @@ def gammainc(a: Any, x: Any) -> Any:
 @composite(
     arrays=("a", "x"),
     vjp=(
-        lambda g, out, a, x: no_derivative("gammaincc", "a"),
+        lambda g, out, a, x: -g * igamma_grad_a(a, x),
         lambda g, out, a, x: -g * gamma_density(a, x),
     ),
 )
