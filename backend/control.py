@@ -43,7 +43,7 @@ class Regions(Operations):
             result = body(self, *block.arguments)
             returned = list(result) if isinstance(result, (list, tuple)) else [result]
             ir.Operation.create(
-                "stablehlo.return", results=[], operands=returned, loc=UNKNOWN, ip=self.ip
+                "stablehlo.return", results=[], operands=returned, loc=self.location, ip=self.ip
             )
 
     def _combine(self, body: Callable | str) -> Callable:

@@ -17,9 +17,12 @@ from typing import Any
 
 import jaxlib
 from jaxlib.mlir import ir
+from jaxlib.mlir.passmanager import PassManager
+
+from overt.backend.types import CONTEXT
 
 
-def module_bytes(module: ir.Module) -> bytes:
+def module_bytes(module: Any) -> bytes:
     """The module as MLIR bytecode."""
     import io
 
@@ -28,9 +31,17 @@ def module_bytes(module: ir.Module) -> bytes:
     return out.getvalue()
 
 
+def without_places(module: ir.Module) -> Any:
+    """The module without the files and lines that its operations come from."""
+    bare: Any = module.operation.clone()
+    with CONTEXT:
+        PassManager.parse("builtin.module(strip-debuginfo)").run(bare)
+    return bare
+
+
 def key(module: ir.Module, device: Any, settings: dict[str, Any] | None) -> str:
     """What a compiled program depends on, as a file name."""
-    digest = hashlib.sha256(module_bytes(module))
+    digest = hashlib.sha256(module_bytes(without_places(module)))
     client = device.client
     for part in (
         jaxlib.__version__, client.platform, client.platform_version, device.device_kind,

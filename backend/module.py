@@ -55,6 +55,22 @@ def _declare(entry: ir.Block, out: list, donated: set) -> None:
         )
 
 
-def text(module: ir.Module) -> str:
-    """The module as StableHLO text."""
-    return str(module.operation.get_asm(large_elements_limit=16, assume_verified=True))
+def text(module: ir.Module, debug_info: bool = False) -> str:
+    """The module as StableHLO text; `debug_info` tells where each operation comes from."""
+    made = module.operation.get_asm(
+        large_elements_limit=16, assume_verified=True, enable_debug_info=debug_info
+    )
+    return str(made)
+
+
+def xla_computation(module: ir.Module) -> Any:
+    """The module as XLA's own computation, before its optimisations."""
+    from jaxlib import _jax
+
+    return _jax.mlir.mlir_module_to_xla_computation(str(module))
+
+
+def location(path: str, function: str, file: str, line: int) -> ir.Location:
+    """Where an operation comes from: its path of scopes, and the user's function and line."""
+    place = ir.Location.name(function, ir.Location.file(file, line, 0, CONTEXT), CONTEXT)
+    return ir.Location.name(path, place, CONTEXT)

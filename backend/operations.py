@@ -24,7 +24,7 @@ _create = ir.Operation.create
 class Operations:
     """Appends operations at an insertion point; every method returns the new value."""
 
-    __slots__ = ("ip", "platform", "callbacks", "token", "effects")
+    __slots__ = ("ip", "platform", "callbacks", "token", "effects", "location")
 
     def __init__(self, ip: ir.InsertionPoint, platform: str = "cpu"):
         self.ip = ip
@@ -32,8 +32,7 @@ class Operations:
         self.callbacks: list[Callable] = []
         self.effects: Any = None  # holds host calls back until a run is accepted
         self.token: Value | None = None  # what ordered effects wait for and hand on
-
-    location = UNKNOWN
+        self.location = UNKNOWN  # of the operations to come
 
     # ---- the general forms ----
 
@@ -52,7 +51,7 @@ class Operations:
         types = [self.type(t) for t in result_types]
         made = _create(
             name, results=types, operands=operands, attributes=attributes, regions=regions,
-            loc=UNKNOWN, ip=self.ip,
+            loc=self.location, ip=self.ip,
         )  # fmt: skip
         return made if regions or len(types) != 1 else made.result
 
@@ -74,7 +73,7 @@ class Operations:
         if "." not in name:
             name = f"stablehlo.{name}"
         type_ = tensor(out.shape, out.dtype)
-        return _create(name, results=[type_], operands=values, loc=UNKNOWN, ip=self.ip).result
+        return _create(name, results=[type_], operands=values, loc=self.location, ip=self.ip).result
 
     def unary(self, name: str, v: Value) -> Value:
         return self.op(name if "." in name else f"stablehlo.{name}", [v], [v.type])
@@ -100,7 +99,7 @@ class Operations:
             return self.convert(self.full(shape, scalar, np.int8), dtype)
         return _create(
             "stablehlo.constant", results=[tensor(tuple(shape), dtype)], operands=(),
-            attributes={"value": splat(tuple(shape), scalar, dtype)}, loc=UNKNOWN, ip=self.ip,
+            attributes={"value": splat(tuple(shape), scalar, dtype)}, loc=self.location, ip=self.ip,
         ).result  # fmt: skip
 
     def full_like(self, v: Value, scalar: Any) -> Value:

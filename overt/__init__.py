@@ -27,10 +27,12 @@ _NAMES = {
     "device_put disable_jit effects_barrier eval_shape local_device_count process_count "
     "process_index",
     "overt.transformer.gradients": "grad value_and_grad",
+    "overt.runtime.places": "named_scope",
     "overt.transformer.identity": "checkpoint named_call",
     "overt.transformer.jacobians": "hessian jacfwd jacobian jacrev jvp linearize vjp",
     "overt.transformer.jit": "jit",
-    "overt.transformer.stages": "ShapeDtypeStruct",
+    "overt.transformer.make_jaxpr": "make_jaxpr",
+    "overt.transformer.stages": "ShapeDtypeStruct xla_computation",
     "overt.transformer.vectorize": "vmap",
 }
 _PLACES = {name: (module, name) for module, names in _NAMES.items() for name in names.split()}

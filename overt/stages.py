@@ -1,5 +1,12 @@
 """Programs on their way: traced, lowered to StableHLO, compiled."""
 
-from overt.transformer.stages import Compiled, Lowered, Traced, Wrapped
+from overt.transformer.stages import (
+    ArgInfo,
+    Compiled,
+    CompilerOptions,
+    Lowered,
+    Traced,
+    Wrapped,
+)
 
-__all__ = ["Compiled", "Lowered", "Traced", "Wrapped"]
+__all__ = ["ArgInfo", "Compiled", "CompilerOptions", "Lowered", "Traced", "Wrapped"]

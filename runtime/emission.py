@@ -7,9 +7,12 @@ from typing import Any
 
 import numpy as np
 
+from overt.backend.module import location
+from overt.backend.types import UNKNOWN
 from overt.runtime.array import DeviceArray
 from overt.runtime.aval import Aval
 from overt.runtime.errors import StagingError
+from overt.runtime.places import line_of
 from overt.runtime.primitive import LITERALS
 from overt.runtime.regions import CASE, WHILE
 from overt.runtime.staging import Graph, Node, Symbolic
@@ -80,6 +83,8 @@ class Emitter:
         self.live = Liveness(graph, outputs)
         self.consts: dict[int, tuple[DeviceArray, Any]] = {}
         self.start: Any = None  # the operation of `main` that hoisted ones go before
+        self.name = ""  # of the program
+        self.locations: dict[tuple, Any] = {}
 
     def emit(self, graph: Graph) -> None:
         """Write the needed nodes of a graph."""
@@ -88,6 +93,7 @@ class Emitter:
             if node not in used and not node.effect:
                 continue
             primitive = node.primitive
+            b.location = self.location(node)
             if primitive is WHILE:
                 self._while(node)
             elif primitive is CASE:
@@ -98,6 +104,18 @@ class Emitter:
                 values[node] = primitive.emit(
                     b, self._operands(node), node.avals, node.out, node.many, node.params
                 )
+
+    def location(self, node: Node) -> Any:
+        """Where a node was recorded, for XLA's messages and profiles."""
+        if node.place is None:
+            return UNKNOWN
+        key = (node.place, node.primitive.name)
+        found = self.locations.get(key)
+        if found is None:
+            name = "/".join((self.name, *node.place.scopes, node.primitive.name))
+            function = node.place.code.co_name
+            found = self.locations[key] = location(name, function, *line_of(node.place))
+        return found
 
     def _operands(self, node: Node) -> list[Any]:
         literal = node.primitive.elementwise
@@ -158,6 +176,7 @@ class Emitter:
                     else self.value(i, a)
                     for i, a in zip(node.inputs, node.avals, strict=True)
                 ]  # fmt: skip
+                b.location = self.location(node)
                 self.hoisted[node] = node.primitive.emit(
                     b, operands, node.avals, node.out, node.many, node.params
                 )

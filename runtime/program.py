@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 import gc
 import threading
 from collections.abc import Callable, Iterator, Sequence
@@ -77,6 +78,7 @@ class Program:
         def body(b: Any, arguments: list) -> list:
             b.effects = self.effects
             emitter = Emitter(b, graph, outputs, arguments, contained)
+            emitter.name = self.name
             emitter.emit(graph)
             results = [emitter.converted(x, a) for x, a in zip(outputs, avals, strict=True)]
             self.consts = [x for x, _ in emitter.consts.values()]
@@ -120,11 +122,17 @@ class Program:
         assert self.consts is not None
         return made, eager.on_device(self.consts, device)
 
-    def text(self, platform: str = "cpu") -> str:
+    def with_options(self, options: dict[str, Any]) -> Program:
+        """The same program, compiled apart with these options."""
+        other = copy.copy(self)
+        other.options, other._ready, other._executables = options, None, {}
+        return other
+
+    def text(self, platform: str = "cpu", debug_info: bool = False) -> str:
         """The program as StableHLO."""
         from overt.backend import module as modules
 
-        return modules.text(self.module(platform)[0])
+        return modules.text(self.module(platform)[0], debug_info)
 
     def optimized(self) -> str:
         """The program after XLA's optimisations, as HLO."""

@@ -15,6 +15,7 @@ from overt.runtime import config, interop
 from overt.runtime.array import Array, DeviceArray
 from overt.runtime.aval import Aval, aval_of
 from overt.runtime.errors import StagingError
+from overt.runtime.places import Place, origin
 from overt.runtime.primitive import GRAPH, LITERALS, Primitive
 
 # Host arrays up to this many elements are written into the program; larger ones are its inputs.
@@ -25,7 +26,7 @@ class Node:
     """One recorded operation."""
 
     __slots__ = ("primitive", "inputs", "avals", "params", "out", "many", "regions", "effect",
-                 "values")  # fmt: skip
+                 "values", "place")  # fmt: skip
 
     def __init__(
         self, primitive: Any, inputs: list, avals: tuple[Aval, ...], params: dict,
@@ -40,6 +41,7 @@ class Node:
         self.regions = regions
         self.effect = effect
         self.values: Any = None  # results, once Python has asked for them
+        self.place: Place | None = None  # where it was recorded
 
     def __repr__(self) -> str:
         return f"{', '.join(map(str, self.out))} = {getattr(self.primitive, 'name', 'input')}"
@@ -182,6 +184,7 @@ def record(
         _check_integer(primitive, key, inputs)
     effect = primitive.effect or any(r.effect for r in regions)
     node = Node(primitive, inputs, key, params, result, many, regions, effect)
+    node.place = origin()
     graph.nodes.append(node)
     if effect:
         graph.effect = True

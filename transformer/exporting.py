@@ -11,7 +11,6 @@ from overt.runtime.aval import aval_of
 from overt.runtime.derivatives import is_inexact
 from overt.runtime.exported import PLATFORMS, DisabledSafetyCheck, Exported, ExportedCall
 from overt.runtime.parts import is_array
-from overt.runtime.staging import Symbolic
 from overt.runtime.tree import PyTreeDef, tree_flatten
 from overt.transformer.jit import Jitted
 
@@ -128,13 +127,8 @@ class Export:
                     "return arrays"
                 )
         graph = program.graph
-        graph.outputs = [
-            graph.inputs[x.index]
-            if type(x) is Symbolic and x.node is x.graph.source and x.graph.parent is None
-            else x
-            for x in leaves
-        ]
-        graph.out = program.out = tuple(aval_of(x) for x in leaves)
+        graph.outputs = [x for x, _ in staged.returned()]
+        graph.out = program.out = tuple(map(aval_of, graph.outputs))
         return program
 
     def out_tree(self, traced: Any) -> PyTreeDef:

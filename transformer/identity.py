@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
+from overt.runtime.places import named_scope
 from overt.transformer import transformed
 from overt.transformer.transformed import Transformed, noted
 
@@ -48,9 +49,22 @@ def checkpoint(
     return Checkpoint(fun)
 
 
+class Named(Identity):
+    """A function whose operations carry its name in compiled programs and profiles."""
+
+    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        with named_scope(self.__name__):
+            return super().__call__(*args, **kwargs)
+
+
 def named_call(fun: Callable, *, name: str | None = None) -> Any:
-    """The function under another name."""
-    made = Identity(fun)
-    if name is not None:
-        made.__name__ = made.__qualname__ = name
+    """The function, its operations in a scope of its name or of another one.
+
+    >>> import overt, overt.numpy as np
+    >>> layer = overt.named_call(np.sin, name="layer")
+    >>> "/layer/sin" in overt.jit(lambda x: layer(x)).lower(1.0).as_text(debug_info=True)
+    True
+    """
+    made = Named(fun)
+    made.__name__ = made.__qualname__ = name or getattr(fun, "__name__", "call")
     return made

@@ -16,6 +16,7 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
+from overt.runtime.places import GENERATED as PLACES
 from overt.transformer import cache, dependencies
 
 if TYPE_CHECKING:
@@ -48,7 +49,6 @@ class Rewritten:
         return name
 
 
-PLACES: dict[str, list[Place]] = {}  # generated file -> the user's line behind each line
 FACTORY = "__overt_factory__"
 
 

@@ -168,6 +168,13 @@ class Staged:
             if id(device.value) in looked_at:
                 device.fixed = True
 
+    def returned(self) -> list[tuple[Any, int]]:
+        """The arrays that the function returns, as values of the graph, and their places."""
+        graph, outputs = self.program.graph, self.outputs
+        made = dict(zip(outputs.holes, graph.outputs, strict=True))
+        made |= {place: graph.inputs[i] for place, i in outputs.forwarded}
+        return [(made[i], i) for i in range(len(outputs.flat.leaves)) if i in made]
+
     def settle(self) -> None:
         """After compiling: which of the program's constants are read again at each call."""
         if self.graph is not self.program.graph:

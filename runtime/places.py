@@ -1,0 +1,79 @@
+"""Where operations come from: the user's line, and the named scopes around it."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
+from pathlib import Path
+from types import CodeType
+from typing import NamedTuple
+
+__all__ = ["GENERATED", "SCOPES", "Place", "line_of", "named_scope", "origin"]
+
+# The names of the scopes that code of this context is in.
+SCOPES: ContextVar[tuple[str, ...]] = ContextVar("overt_scopes", default=())
+# Generated file -> (file, line, text) of the user's line behind each of its lines.
+GENERATED: dict[str, list[tuple[str, int, str]]] = {}
+
+_ROOT = str(Path(__file__).parent.parent) + "/"
+_ours: set[str] = set()  # files of Overt's own that were met
+
+
+class Place(NamedTuple):
+    """An instruction, and the scopes that it was run in."""
+
+    code: CodeType
+    instruction: int
+    scopes: tuple[str, ...]
+
+
+@contextmanager
+def named_scope(name: str) -> Iterator[None]:
+    """Name the operations of a `with` block in compiled programs and profiles.
+
+    Errors: TypeError for a name that is no text.
+
+    >>> import overt, overt.numpy as np
+    >>> def f(x):
+    ...     with overt.named_scope("layer"):
+    ...         return np.sin(x)
+    >>> "f/layer/sin" in overt.jit(f).lower(1.0).as_text(debug_info=True)
+    True
+    """
+    if not isinstance(name, str):
+        raise TypeError(f"named_scope needs a text, got {name!r}")
+    token = SCOPES.set((*SCOPES.get(), name))
+    try:
+        yield
+    finally:
+        SCOPES.reset(token)
+
+
+def origin() -> Place | None:
+    """The instruction, outside of Overt, that is being run."""
+    frame = sys._getframe(2)
+    while frame is not None:
+        code = frame.f_code
+        file = code.co_filename
+        if file not in _ours:
+            if not file.startswith(_ROOT):
+                return Place(code, frame.f_lasti, SCOPES.get())
+            _ours.add(file)
+        frame = frame.f_back  # type: ignore[assignment]
+    return None
+
+
+def line_of(place: Place) -> tuple[str, int]:
+    """The user's file and line; of generated code those that it was made from."""
+    line = 0
+    for start, end, number in place.code.co_lines():
+        if start <= place.instruction < end:
+            line = number or 0
+            break
+    file = place.code.co_filename
+    lines = GENERATED.get(file)
+    if lines and 0 < line <= len(lines) and lines[line - 1][1]:
+        file, line, _ = lines[line - 1]
+    return file, line
