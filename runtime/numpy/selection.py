@@ -239,7 +239,7 @@ def clip_tangent(dots: Any, out: Any, a: Any, a_min: Any, a_max: Any, min: Any, 
     """The tangent of `clip`, with that of bounds which have one."""
     low_dot = dots[1] if dots[3] is None else dots[3]
     high_dot = dots[2] if dots[4] is None else dots[4]
-    total = dots[0] * inside(a, a_min, a_max, min, max)
+    total: Any = 0 if dots[0] is None else dots[0] * inside(a, a_min, a_max, min, max)
     if low_dot is not None:
         total = total + low_dot * at_lower(a, a_min, a_max, min, max)
     return total if high_dot is None else total + high_dot * at_upper(a, a_min, a_max, min, max)

@@ -1,0 +1,1 @@
+"""Probability distributions and summaries of samples."""
