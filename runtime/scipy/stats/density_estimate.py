@@ -33,7 +33,7 @@ class gaussian_kde:
 
     >>> estimate = gaussian_kde(np.array([0.0, 1.0, 2.0]))
     >>> print(np.round(estimate(np.array([1.0])), 4))
-    [0.3443]
+    [0.3182]
     """
 
     neff: Any

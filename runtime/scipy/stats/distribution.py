@@ -131,7 +131,7 @@ def log1mexp(t: Any) -> Any:
 
     Source: M. Maechler, Accurately computing log(1 - exp(-|a|)), 2012.
 
-    >>> print(np.round(log1mexp(1.0), 5))
+    >>> print(f"{log1mexp(1.0):.5f}")
     -0.45868
     """
     t = floats(t)[0]

@@ -116,8 +116,8 @@ def sem(
 ) -> Any:  # fmt: skip
     """Standard error of the mean along `axis`; with `nan_policy` 'omit', of what is not NaN.
 
-    >>> print(sem(np.array([1.0, 2.0, 3.0, 4.0])))
-    0.6454972
+    >>> print(f"{sem(np.array([1.0, 2.0, 3.0, 4.0])):.4f}")
+    0.6455
     """
     _checked_policy("sem", nan_policy, ("propagate", "omit"))
     a = floating(a)
