@@ -19,7 +19,7 @@ _NAMES = {
     "overt.runtime.config": "config debug_infs debug_nans default_device default_matmul_precision "
     "default_prng_impl enable_x64 log_compiles numpy_dtype_promotion numpy_rank_promotion "
     "threefry_partitionable transfer_guard",
-    "overt.runtime.interop": "default_backend devices local_devices",
+    "overt.runtime.interop": "default_backend devices live_arrays local_devices",
     "overt.runtime.lax": "stop_gradient",
     "overt.transformer.callbacks": "pure_callback",
     "overt.transformer.custom": "custom_gradient custom_jvp custom_vjp",

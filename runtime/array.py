@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from typing import Any
 
 import numpy as np
@@ -245,7 +245,7 @@ class DeviceArray(Array):
             from overt.backend.execute import to_numpy
 
             if self.is_deleted():
-                raise RuntimeError("this array was deleted or donated to a program") from None
+                raise gone(self) from None
             self._numbers = found = to_numpy(self.buffer, self.aval)
             return found
 
@@ -288,6 +288,8 @@ class DeviceArray(Array):
 
     def block_until_ready(self) -> DeviceArray:
         """Wait for the numbers; this array."""
+        if self.is_deleted():
+            raise gone(self)
         self.buffer.block_until_ready()
         return self
 
@@ -351,6 +353,27 @@ class DeviceArray(Array):
         last = len(text) - text.rfind("\n") + 1
         gap = "\n      " if last + len(kind) + 1 > width else " "
         return f"Array({text},{gap}{kind}"
+
+
+def gone(x: DeviceArray) -> RuntimeError:
+    """The error for using an array whose memory was given away."""
+    return RuntimeError(
+        f"Array has been deleted with shape={x.aval}: it was donated to a compiled function, whose "
+        "results have its memory now, or deleted; to keep an array, donate a copy (np.copy)"
+    )
+
+
+def explained(error: Exception, arrays: Iterable[Any]) -> Exception:
+    """The error of a run as one about its arrays, if one of them is what was wrong."""
+    for x in arrays:
+        if isinstance(x, DeviceArray) and x.is_deleted():
+            return gone(x)
+    if "previously donated in the same call" in str(error):
+        return ValueError(
+            "the same array is given twice, and donated once: its memory cannot both be used and "
+            "be given away; donate a copy (np.copy)"
+        )
+    return error
 
 
 class PlacedArray(DeviceArray):

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from overt.runtime import config, eager, staging
-from overt.runtime.array import Array, DeviceArray
+from overt.runtime.array import Array, DeviceArray, explained
 from overt.runtime.errors import StagingError
 from overt.runtime.primitive import Composite, hashable, static_key
 
@@ -25,7 +25,10 @@ def call_composite(function: Composite, args: tuple, kwargs: dict[str, Any]) -> 
         if found is not None:
             (run, consts, handlers, out), tree = found
             buffers = [x.buffer for x in arrays]
-            made = run(buffers + consts if consts else buffers).consume_with_handlers(handlers)
+            try:
+                made = run(buffers + consts if consts else buffers).consume_with_handlers(handlers)
+            except Exception as error:
+                raise explained(error, arrays) from None
             return tree([DeviceArray(x, aval) for x, aval in zip(made, out)])  # noqa: B905
     result = function.dispatch(function.bind(args, kwargs))
     if key is not None:

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from overt.runtime import config, interop
-from overt.runtime.array import Array, DeviceArray, PlacedArray
+from overt.runtime.array import Array, DeviceArray, PlacedArray, explained, gone
 from overt.runtime.aval import Aval
 from overt.runtime.primitive import Primitive, static_key
 
@@ -54,16 +54,27 @@ def execute(primitive: Primitive, operands: tuple, params: dict) -> Any:
     if entry.integers is not None:
         _check_integers(entry, operands)
     if entry.single is not None:
-        (buffer,) = entry.run(buffers).consume_with_handlers(entry.handlers)
+        try:
+            (buffer,) = entry.run(buffers).consume_with_handlers(entry.handlers)
+        except Exception as error:
+            raise explained(error, operands) from None
         result: Any = DeviceArray(buffer, entry.single)
     else:
-        made = entry.executable(buffers)
+        made = run(entry.executable, buffers, operands)
         result = tuple(map(DeviceArray, made, entry.out))
         if len(result) == 1 and not primitive.infer(tuple(key[2 : 2 + len(operands)]), params)[1]:
             result = result[0]
     if settings.debug_nans or settings.debug_infs:
         check_finite(primitive.name, result if isinstance(result, tuple) else (result,), settings)
     return result
+
+
+def run(executable: Any, buffers: list, arrays: Any) -> list:
+    """Run; an error that is about the arrays says so."""
+    try:
+        return executable(buffers)
+    except Exception as error:
+        raise explained(error, arrays) from None
 
 
 def _unhashable(primitive: Any, params: dict) -> TypeError:
@@ -131,7 +142,9 @@ def common_device(arrays: list[DeviceArray]) -> tuple[Any, bool]:
     committed = {x.device for x in arrays if isinstance(x, PlacedArray) and x.committed}
     if len(committed) > 1:
         names = ", ".join(sorted(map(str, committed)))
-        raise ValueError(f"operands live on different devices ({names}); use device_put on one")
+        raise ValueError(
+            f"Received incompatible devices: operands were put on {names}; device_put them on one"
+        )
     if committed:
         return committed.pop(), True
     chosen = config.current().default_device
@@ -144,6 +157,9 @@ def on_device(arrays: list[DeviceArray], device: Any) -> list[Any]:
     """The arrays' buffers, moved to `device` where they are elsewhere."""
     from overt.backend import execute as backend
 
+    for x in arrays:
+        if x.device is not device and x.is_deleted():
+            raise gone(x)
     return [
         x.buffer if x.device is device else backend.move(x.buffer, x.aval, device) for x in arrays
     ]
@@ -170,7 +186,7 @@ def _execute_placed(primitive: Primitive, operands: tuple, params: dict) -> Any:
     entry = _cache.get(key)
     if entry is None:
         entry = _cache[key] = compile_primitive(primitive, avals, params, device)
-    made = entry.executable(on_device(arrays, device))
+    made = run(entry.executable, on_device(arrays, device), arrays)
     result = wrap(made, entry.out, device, committed)
     return tuple(result) if primitive.infer(avals, params)[1] else result[0]
 

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from overt.runtime import config, dtypes
-from overt.runtime.array import Array, DeviceArray, PlacedArray
+from overt.runtime.array import Array, DeviceArray, PlacedArray, gone
 from overt.runtime.aval import Aval
 
 _scalars: dict[tuple, DeviceArray] = {}
@@ -62,6 +62,11 @@ def placed(array: np.ndarray, aval: Aval, device: Any = None, committed: bool = 
     if device is execute.default_device() and not committed:
         return DeviceArray(execute.put(array, aval), aval)
     return PlacedArray(execute.put(array, aval, device), aval, device, committed)
+
+
+def copied(x: DeviceArray) -> DeviceArray:
+    """An array of the same numbers with memory of its own."""
+    return placed(np.array(x), x.aval)
 
 
 def as_device(device: Any) -> Any:
@@ -138,20 +143,43 @@ def device_put(x: Any, device: Any = None, copy: bool | None = None) -> Array:
 
     Errors: StagingError for a value that is not known yet.
     """
-    execute = _execute()
-    array = as_array(x)
     if device is None:
-        return array
-    if not isinstance(array, DeviceArray):
-        return array
+        return as_array(x)
     device = as_device(device)
-    buffer = execute.move(array.buffer, array.aval, device)
+    if isinstance(x, (np.ndarray, np.generic)):
+        aval = Aval(x.shape, dtypes.canonicalize(x.dtype))
+        return placed(np.asarray(x), aval, device, committed=True)
+    array = as_array(x)
+    if not isinstance(array, DeviceArray):
+        return array  # where a value of a program lives is the program's business
+    if array.is_deleted():
+        raise gone(array)
+    if copy and array.device is device:
+        return placed(np.array(array), array.aval, device, committed=True)
+    buffer = _execute().move(array.buffer, array.aval, device)
     return PlacedArray(buffer, array.aval, device, True)
 
 
 def device_get(x: Any) -> Any:
     """One array as an ndarray."""
     return np.asarray(x) if isinstance(x, Array) else x
+
+
+def live_arrays(platform: str | None = None) -> list[DeviceArray]:
+    """All arrays that hold memory on the devices of a platform.
+
+    >>> kept = placed(np.zeros(12345, "float32"), Aval((12345,), "float32"))
+    >>> kept.shape in [x.shape for x in live_arrays()]
+    True
+    """
+    from overt.backend import client
+
+    found: list[DeviceArray] = []
+    for buffer in client.client(platform or client.default_platform()).live_arrays():
+        device = getattr(buffer._sharding, "device", None)
+        if device is not None and type(buffer.aval) is Aval and not buffer.is_deleted():
+            found.append(PlacedArray(buffer, buffer.aval, device, False))
+    return found
 
 
 def block_until_ready(arrays: Any) -> None:

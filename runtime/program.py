@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from overt.runtime import config, eager, host, staging
-from overt.runtime.array import DeviceArray
+from overt.runtime.array import DeviceArray, explained
 from overt.runtime.aval import Aval
 from overt.runtime.primitive import GRAPH
 
@@ -155,7 +155,10 @@ class Program:
             buffers.append(x.buffer)
         run, consts, handlers, out = ready
         consts = consts if others is None else []
-        made = run(buffers + consts).consume_with_handlers(handlers)
+        try:
+            made = run(buffers + consts).consume_with_handlers(handlers)
+        except Exception as error:
+            raise explained(error, arrays) from None
         return list(map(DeviceArray, made, out))
 
     def _run(self, arrays: Sequence[Any], others: Sequence[Any] | None = None) -> list[DeviceArray]:
@@ -163,14 +166,16 @@ class Program:
         token = GRAPH.set(None)
         try:
             arrays = [eager.operand(x) for x in arrays]
-            known = (self.consts or ()) if others is None else others
-            device, committed = eager.common_device([*arrays, *known])
+            device, committed = eager.common_device(arrays)  # what is captured goes along
             while True:
                 executable, consts = self._compiled(device)
                 if others is not None:
                     consts = eager.on_device(list(others), executable.device)
                 buffers = eager.on_device(arrays, executable.device) + consts
-                made = run_checked(executable, buffers)
+                try:
+                    made = run_checked(executable, buffers)
+                except Exception as error:
+                    raise explained(error, arrays) from None
                 counts, made = made[len(self.out) :], made[: len(self.out)]
                 if not self._overflowed(counts):
                     break

@@ -8,7 +8,7 @@ from typing import Any
 from overt.runtime import config
 from overt.runtime.array import Array, DeviceArray
 from overt.runtime.aval import aval_of
-from overt.runtime.interop import as_array
+from overt.runtime.interop import as_array, copied
 from overt.runtime.parts import is_array
 from overt.runtime.tree_registry import LENIENT
 from overt.transformer import transformed
@@ -25,6 +25,7 @@ class Call:
         self.args, self.kwargs = args, kwargs
         if jitted.static:
             args, kwargs = marked(jitted.static, args, kwargs)
+        self.given = args, kwargs
         tree = (args, kwargs) if kwargs else args
         self.flat = take_apart(tree)
         self.has_keywords = bool(kwargs)
@@ -33,6 +34,7 @@ class Call:
         self.all_dynamic: list[int] = []
         key: list[Any] = [self.flat.structure, config.current()]
         objects: list[Any] = []
+        self.original = self.flat.leaves
         for i, x in enumerate(self.flat.leaves):
             x = x if not is_array(x) else spec(x)
             self.every.append(x.value if type(x) is Static else x)
@@ -82,11 +84,19 @@ class Call:
         chosen = self.jitted.donated
         positions = chosen.positions(len(self.args))
         marks: list[bool] = []
-        for i, x in enumerate(self.args):
+        for i, x in enumerate(self.given[0]):
             marks += [i in positions] * len(take_apart((x,)).leaves)
         for name in sorted(self.kwargs):
-            marks += [name in chosen.names] * len(take_apart((self.kwargs[name],)).leaves)
+            marks += [name in chosen.names] * len(take_apart((self.given[1][name],)).leaves)
         return tuple(k for k, i in enumerate(self.dynamic) if marks[i])
+
+    def own_donated(self, donated: tuple[int, ...]) -> list[Any]:
+        """The program's arguments, those to be given away not shared with anything of Overt's."""
+        own = list(self.leaves)
+        for k in donated:
+            if not isinstance(self.original[self.dynamic[k]], Array):
+                own[k] = copied(own[k])
+        return own
 
     def leaf_name(self, i: int) -> str:
         """The name of the argument that a leaf belongs to."""
@@ -95,12 +105,12 @@ class Call:
             names = list(inspect.signature(self.jitted.__wrapped__).parameters)
         except (TypeError, ValueError):
             names = []
-        for k, x in enumerate(self.args):
+        for k, x in enumerate(self.given[0]):
             count += len(take_apart((x,)).leaves)
             if i < count:
                 return f"argument {names[k]!r}" if k < len(names) else f"argument {k}"
         for name in sorted(self.kwargs):
-            count += len(take_apart((self.kwargs[name],)).leaves)
+            count += len(take_apart((self.given[1][name],)).leaves)
             if i < count:
                 return f"argument {name!r}"
         return f"argument {i}"

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from typing import Any
 
 from overt.runtime import config, interop
-from overt.runtime.array import Array
+from overt.runtime.array import Array, DeviceArray
 from overt.runtime.parts import is_array
 from overt.runtime.tree import tree_leaves, tree_map
 
@@ -23,16 +23,39 @@ def eval_shape(fun: Callable, *args: Any, **kwargs: Any) -> Any:
     return Jitted(fun).eval_shape(*args, **kwargs)
 
 
-def device_put(x: Any, device: Any = None, *, src: Any = None, donate: bool = False) -> Any:
-    """A tree of arrays on a device; `device` may be a tree of devices, a prefix of `x`."""
+def device_put(
+    x: Any, device: Any = None, *, src: Any = None, donate: Any = False, may_alias: Any = None
+) -> Any:
+    """A tree of arrays on a device, where they stay: operations on them run there.
+
+    `device` and `donate` may be trees, prefixes of `x`.  Without a device, arrays are put on the
+    default one and may go elsewhere.  `donate` gives the memory of the originals away; with
+    `may_alias=False` it is never shared with them.
+
+    Errors: RuntimeError for an array that was deleted or donated.
+
+    >>> import overt
+    >>> overt.device_put({"w": 1.0}, overt.devices()[0])["w"].committed
+    True
+    """
     from overt.runtime.tree import prefix_leaves, tree_structure
 
-    if isinstance(device, (list, tuple, dict)):
-        places = prefix_leaves(device, x)
-        leaves = tree_leaves(x)
-        moved = [interop.device_put(v, d) for v, d in zip(leaves, places, strict=True)]
-        return tree_structure(x).unflatten(moved)
-    return tree_map(lambda leaf: interop.device_put(leaf, device), x)
+    leaves, structure = tree_leaves(x), tree_structure(x)
+
+    def each(value: Any) -> list[Any]:
+        if isinstance(value, (list, tuple, dict)):
+            return prefix_leaves(value, x, is_leaf=lambda v: v is None)
+        return [value] * len(leaves)
+
+    moved = []
+    for leaf, where, given in zip(leaves, each(device), each(donate), strict=True):
+        copy = may_alias is False or (given and may_alias is not True) or None
+        made = interop.device_put(leaf, where, copy)
+        if given and isinstance(leaf, DeviceArray) and made is not leaf:
+            made.block_until_ready()
+            leaf.delete()
+        moved.append(made)
+    return structure.unflatten(moved)
 
 
 def device_get(x: Any) -> Any:

@@ -7,8 +7,9 @@ from collections.abc import Callable
 from typing import Any
 
 from overt.runtime import config
-from overt.runtime.array import DeviceArray
+from overt.runtime.array import DeviceArray, explained
 from overt.runtime.errors import StagingError
+from overt.runtime.interop import device_put
 from overt.runtime.primitive import GRAPH
 from overt.runtime.tree_registry import STRICT
 from overt.transformer import rewrite, transformed
@@ -38,13 +39,14 @@ class Jitted(Transformed):
         self.static = Chosen(fn, static_argnums, static_argnames, "static")
         self.donated = Chosen(fn, donate_argnums, donate_argnames, "donate")
         self.compiler_options = compiler_options
+        self.chosen_place = backend if device is None else device
         self.programs: dict[tuple, Variants] = {}
         self.bound = bound_objects(fn)
         self.has_static = bool(self.static)
         self.quick: dict[tuple, tuple] = {}  # for arrays alone: the shortest way through
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
-        if kwargs or self.has_static or GRAPH.get() is not None:
+        if kwargs or self.has_static or self.chosen_place is not None or GRAPH.get() is not None:
             return self.general(args, kwargs)
         key: list[Any] = [_current()]
         buffers = []
@@ -65,7 +67,7 @@ class Jitted(Transformed):
                         try:
                             (made,) = run(buffers + consts).consume_with_handlers(handlers)
                         except Exception as error:
-                            raise self.explained(error) from None
+                            raise self.explained(explained(error, args)) from None
                         return DeviceArray(made, aval)
         return self.tree(args)
 
@@ -101,8 +103,12 @@ class Jitted(Transformed):
         call = Call(self, args, kwargs)
         with noted():
             staged, arrays = self.program(call)
+            donated = staged.program.donated
+            leaves = call.own_donated(donated) if donated else call.leaves
+            if self.chosen_place is not None:
+                leaves = [device_put(x, self.chosen_place) for x in leaves]
             try:
-                return staged.run(call.leaves, call.objects, arrays)
+                return staged.run(leaves, call.objects, arrays)
             except FloatingPointError as found:
                 error = found
             # Statement by statement, the error comes from the line that makes the NaN.
@@ -256,7 +262,10 @@ def usable(staged: Staged, donated: tuple[int, ...]) -> tuple[int, ...]:
     """The donated inputs whose memory a result can take; a warning names the others."""
     room = [(a.shape, a.dtype) for a in staged.program.out]
     taken, useless = [], []
+    returned = {index for _, index in staged.outputs.forwarded}  # are results as they are
     for i in donated:
+        if i in returned:
+            continue
         aval = staged.program.avals[i]
         kind = (aval.shape, aval.dtype)
         if kind in room:
