@@ -19,7 +19,7 @@ import overt.runtime
 import overt.runtime.cotangents  # noqa: F401  rules of containers
 import overt.runtime.numpy as ours
 from overt.rewrites import core
-from overt.runtime.primitive import Rule, counterpart, rule_of
+from overt.runtime.primitive import Primitive, Rule, counterpart, rule_of
 
 OPERATORS = {
     ast.Add: "add",
@@ -123,7 +123,8 @@ def applied(fn: Any, args: list[ast.expr], keywords: list[ast.keyword]) -> Appli
     if callable(rule.vjp):
         return None
     target = our_function(fn)
-    signature = getattr(target, "__signature__", None)
+    positional = isinstance(target, Primitive)  # its operands have no names in calls
+    signature = None if positional else getattr(target, "__signature__", None)
     given = {k.arg: k.value for k in keywords if k.arg}
     if signature is None:
         if len(args) != len(rule.arrays):

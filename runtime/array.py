@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Iterable, Iterator
 from typing import Any
 
@@ -189,8 +190,14 @@ class Array(Operators):
 
     def __array_namespace__(self, *, api_version: str | None = None) -> Any:
         import overt.runtime.numpy as functions
+        from overt.runtime.numpy.namespace import api_versions
 
-        return functions
+        if api_version is not None and api_version not in api_versions:
+            raise ValueError(
+                f"version {api_version!r} of the array API standard is not known; "
+                f"{', '.join(api_versions)} are"
+            )
+        return sys.modules.get("overt.numpy", functions)  # the face, where it is in use
 
     def __array_ufunc__(self, ufunc: Any, method: str, *inputs: Any, **kwargs: Any) -> Any:
         from overt.runtime import protocols
@@ -281,7 +288,8 @@ class DeviceArray(Array):
     def is_fully_replicated(self) -> bool:
         return True
 
-    def to_device(self, device: Any, *, stream: Any = None) -> Any:
+    def to_device(self, device: Any, /, *, stream: Any = None) -> Any:
+        """The array on another device."""
         from overt.runtime.interop import device_put
 
         return device_put(self, device)
@@ -319,6 +327,15 @@ class DeviceArray(Array):
     ) -> Any:  # fmt: skip
         from overt.backend.execute import to_dlpack
 
+        here = self.__dlpack_device__()
+        if dl_device is not None and tuple(dl_device) != here:
+            if copy is False or tuple(dl_device) != (1, 0):
+                raise BufferError(
+                    f"an array on DLPack device {here} cannot be given as {dl_device}"
+                )
+            return np.array(self).__dlpack__()
+        if copy:
+            return _restored(np.array(self), self.aval.weak).__dlpack__(stream=stream)
         self.block_until_ready()
         return to_dlpack(self.buffer, stream)
 

@@ -59,12 +59,19 @@ class Composite:
                 and not (kwargs and any(n in kwargs for n in names[: len(args)]))
             ):
                 return bound
+        if kwargs.get("out", 0) is None and "out" not in self.__signature__.parameters:
+            del kwargs["out"]
         try:
             full = self.__signature__.bind(*args, **kwargs)
         except TypeError as error:
-            raise TypeError(f"{self.__name__}() {error}") from None
+            raise TypeError(f"{self.__name__}() {self._refused(kwargs, error)}") from None
         full.apply_defaults()
         return dict(full.arguments)
+
+    def _refused(self, kwargs: dict[str, Any], error: TypeError) -> str:
+        if "out" in kwargs and "out" not in self.__signature__.parameters:
+            return "does not take out=: arrays are immutable; use the result"
+        return str(error)
 
     def call(self, bound: dict[str, Any]) -> Any:
         """Run the body on bound parameters."""

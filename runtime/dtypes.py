@@ -146,14 +146,32 @@ def issubdtype(a: Any, b: Any) -> bool:
     return np.dtype(a) == np.dtype(b)
 
 
-def finfo(dtype: Any) -> Any:
-    """Limits of a floating dtype, bfloat16 and the other small types included."""
-    return ml_dtypes.finfo(canonicalize(dtype))
+class finfo:  # noqa: N801
+    """Limits of a floating dtype (of a complex one's parts), bfloat16 and other small ones too.
+
+    The numbers are Python's.
+
+    >>> finfo(np.float16).max
+    65504.0
+    """
+
+    def __init__(self, dtype: Any):
+        self._info = ml_dtypes.finfo(canonicalize(getattr(dtype, "dtype", dtype)))
+        self.dtype: np.dtype = np.dtype(self._info.dtype)
+
+    def __getattr__(self, name: str) -> Any:
+        if name.startswith("_"):
+            raise AttributeError(name)
+        found = getattr(self._info, name)
+        return found.item() if isinstance(found, (np.generic, np.ndarray)) else found
+
+    def __repr__(self) -> str:
+        return f"finfo(min={self.min}, max={self.max}, eps={self.eps}, dtype={self.dtype.name})"
 
 
 def iinfo(dtype: Any) -> Any:
     """Limits of an integer dtype."""
-    return ml_dtypes.iinfo(canonicalize(dtype))
+    return ml_dtypes.iinfo(canonicalize(getattr(dtype, "dtype", dtype)))
 
 
 def float_type() -> np.dtype:

@@ -119,7 +119,7 @@ class Operators:
 
     def astype(self, dtype: Any, copy: bool = False, device: Any = None) -> Any:
         """Converted to another dtype."""
-        return functions["astype"](self, dtype)
+        return functions["astype"](self, dtype, device=device)
 
     def flatten(self, order: str = "C") -> Any:
         return functions["ravel"](self, order=order)

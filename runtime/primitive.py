@@ -26,6 +26,7 @@ __all__ = [
 ]  # fmt: skip
 
 REGISTRY: dict[str, Primitive] = {}
+_OPTIONAL = frozenset(("out", "where"))  # keywords of NumPy's that may be given as None
 
 
 def _array_names(lower: Any, vjp: Any) -> tuple[str, ...]:
@@ -99,6 +100,10 @@ class Primitive:
         )
 
     def __call__(self, *operands: Any, **params: Any) -> Any:
+        if params and not _OPTIONAL.isdisjoint(params):
+            for name in _OPTIONAL & params.keys() - self._parameters.keys():
+                if params.pop(name) is not None:
+                    raise TypeError(f"{self.name}() {unknown_keyword(name)}")
         top, level = None, 0
         for x in operands:
             n = getattr(x, "level", 0)
@@ -109,6 +114,80 @@ class Primitive:
         if GRAPH.get() is not None:
             return dispatch.record(self, operands, params)
         return dispatch.execute(self, operands, params)
+
+    @functools.cached_property
+    def __signature__(self) -> inspect.Signature:
+        if type(self).__call__ is not Primitive.__call__:  # it looks at its operands itself
+            return inspect.signature(self.__call__)
+        kind, names = inspect.Parameter, self.rule.arrays
+        if self.elementwise and len(names) == 2:
+            names = ("x1", "x2")
+        operands = [kind(name, kind.POSITIONAL_ONLY) for name in names]
+        return inspect.Signature([*operands, *self._parameters.values()])
+
+    @functools.cached_property
+    def _parameters(self) -> dict[str, inspect.Parameter]:
+        """The static parameters, from the rule that gives the result's shape or its lowering."""
+        source, given = (self.lower, ("avals", "out")) if self.elementwise else (self.shape, ())
+        found = inspect.signature(source).parameters
+        only = inspect.Parameter.KEYWORD_ONLY
+        return {n: p for n, p in found.items() if p.kind is only and n not in given}
+
+    # ---- what NumPy's ufuncs have ----
+
+    nout = 1
+
+    @property
+    def nin(self) -> int:
+        """How many arrays it takes."""
+        return len(self.rule.arrays)
+
+    @property
+    def nargs(self) -> int:
+        """How many arrays it takes and gives."""
+        return self.nin + self.nout
+
+    @property
+    def identity(self) -> Any:
+        """The number that combined with any other gives that one, or None."""
+        from overt.runtime.numpy import ufuncs
+
+        return ufuncs.identity(self)
+
+    def reduce(
+        self, a: Any, axis: Any = 0, dtype: Any = None, out: Any = None, keepdims: bool = False,
+        initial: Any = None, where: Any = None,
+    ) -> Any:  # fmt: skip
+        """The elements along `axis` (None: all) combined."""
+        from overt.runtime.numpy import ufuncs
+
+        return ufuncs.reduce(self, a, axis, dtype, out, keepdims, initial, where)
+
+    def accumulate(self, a: Any, axis: int = 0, dtype: Any = None, out: Any = None) -> Any:
+        """The elements up to each one along `axis` combined."""
+        from overt.runtime.numpy import ufuncs
+
+        return ufuncs.accumulate(self, a, axis, dtype, out)
+
+    def reduceat(
+        self, a: Any, indices: Any, axis: int = 0, dtype: Any = None, out: Any = None
+    ) -> Any:
+        """The elements from each index to the next combined."""
+        from overt.runtime.numpy import ufuncs
+
+        return ufuncs.reduceat(self, a, indices, axis, dtype, out)
+
+    def at(self, a: Any, indices: Any, b: Any = None, /, *, inplace: bool = True) -> Any:
+        """`a` with the function applied at `indices`; `inplace=False` must be said."""
+        from overt.runtime.numpy import ufuncs
+
+        return ufuncs.at(self, a, indices, b, inplace=inplace)
+
+    def outer(self, A: Any, B: Any, /, **kwargs: Any) -> Any:
+        """The function of every element of `A` with every element of `B`."""
+        from overt.runtime.numpy import ufuncs
+
+        return ufuncs.outer(self, A, B, **kwargs)
 
     def infer(self, avals: tuple[Aval, ...], params: dict[str, Any]) -> tuple[tuple, bool]:
         """(result avals, whether the result is a tuple), remembered."""
@@ -130,7 +209,18 @@ class Primitive:
             dtype = dtypes.to_inexact(dtype)
         return dtype, weak
 
+    def _check_call(self, count: int, params: dict[str, Any]) -> None:
+        """Errors: TypeError for a wrong number of arrays, or a keyword there is not."""
+        names = self.rule.arrays
+        if count != len(names):
+            wanted = "1 array" if len(names) == 1 else f"{len(names)} arrays"
+            raise TypeError(f"{self.name}() takes {wanted}, got {count}")
+        for name in params:
+            if name not in self._parameters:
+                raise TypeError(f"{self.name}() {unknown_keyword(name)}")
+
     def _elementwise_shape(self, *avals: Aval, **params: Any) -> Aval:
+        self._check_call(len(avals), params)
         dtype, weak = self.operand_dtype(avals)
         if self.result is not None:
             dtype = np.dtype(self.result(dtype) if _is_hook(self.result) else self.result)
@@ -170,6 +260,17 @@ class Primitive:
 
     def __reduce__(self) -> tuple:
         return _primitive, (self.name,)
+
+
+def unknown_keyword(name: str) -> str:
+    """Why a keyword is refused, and what to do instead where NumPy knows it."""
+    instead = {
+        "out": "arrays are immutable; use the result",
+        "where": "use np.where(condition, result, otherwise)",
+        "dtype": "convert the operands with .astype, or the result",
+        "casting": "convert the operands with .astype",
+    }.get(name)
+    return f"does not take {name}=" + (f": {instead}" if instead else "")
 
 
 def _primitive(name: str) -> Primitive:

@@ -6,14 +6,8 @@ from typing import Any
 
 import numpy as np
 
-from overt.runtime.array import Array, functions
+from overt.runtime.array import Array
 from overt.runtime.primitive import counterpart
-
-_REDUCE = {
-    "add": "sum", "multiply": "prod", "maximum": "max", "minimum": "min",
-    "logical_and": "all", "logical_or": "any",
-}  # fmt: skip
-_ACCUMULATE = {"add": "cumsum", "multiply": "cumprod"}
 
 
 def _missing(name: str) -> TypeError:
@@ -43,16 +37,9 @@ def array_ufunc(ufunc: Any, method: str, inputs: tuple, kwargs: dict[str, Any]) 
         if ours is None:
             raise _missing(name)
         return ours(*inputs, **kwargs)
-    if method == "reduce" and name in _REDUCE:
-        axis = kwargs.pop("axis", 0)
-        return functions[_REDUCE[name]](*inputs, axis=axis, **kwargs)
-    if method == "accumulate" and name in _ACCUMULATE:
-        return functions[_ACCUMULATE[name]](*inputs, axis=kwargs.pop("axis", 0), **kwargs)
-    if method == "outer" and len(inputs) == 2:
-        ours = counterpart(ufunc)
-        if ours is not None:
-            x, y = inputs
-            return ours(functions["reshape"](x, (*np.shape(x), *(1,) * np.ndim(y))), y, **kwargs)
+    found = getattr(counterpart(ufunc), method, None) if method != "at" else None
+    if found is not None:
+        return found(*inputs, **kwargs)
     raise _missing(f"{name}.{method}")
 
 

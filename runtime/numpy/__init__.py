@@ -102,4 +102,6 @@ for _name in _PUBLIC:
 
 _PLACES |= {name: f"{__name__}.{name}" for name in ("linalg", "fft")}
 _PLACES["i0"] = "overt.runtime.scipy.bessel"
+for _name in ("__array_api_version__", "__array_namespace_info__"):
+    _PLACES[_name] = f"{__name__}.namespace"
 __getattr__, __dir__ = found_later(globals(), _PLACES)

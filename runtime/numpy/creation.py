@@ -70,6 +70,11 @@ iota = Primitive(
 )
 
 
+def on(x: Any, device: Any) -> Any:
+    """`x`, on a device if one is named."""
+    return x if device is None else interop.device_put(x, device)
+
+
 # ---- from Python values ----
 
 
@@ -189,7 +194,7 @@ def array(
         result = result if wanted is None else astype(result, wanted)
     if result.ndim < ndmin:
         result = np.reshape(result, (1,) * (ndmin - result.ndim) + result.shape)
-    return result if device is None else interop.device_put(result, device)
+    return on(result, device)
 
 
 @with_rule(arrays=("object",), **_ARRAY_RULE)
@@ -199,12 +204,25 @@ def asarray(
 ) -> Any:  # fmt: skip
     """`object` as an array; an array is returned as it is.
 
+    Arrays never change, so that a copy of one is the array itself.
+
+    Errors: ValueError for `copy=False` where the numbers must be copied.
+
     >>> np.asarray(2.5).shape
     ()
     """
+    if copy is False and _needs_copy(object, dtype):
+        kind = type(object).__name__
+        raise ValueError(f"asarray: a {kind} cannot become this array without a copy (copy=False)")
     if dtype is None and device is None and isinstance(object, Array):
         return object
     return array(object, dtype, device=device)
+
+
+def _needs_copy(x: Any, dtype: Any) -> bool:
+    if not isinstance(x, Array):
+        return True
+    return dtype is not None and dtypes.canonicalize(dtype, explicit=True) != x.dtype
 
 
 ascontiguousarray = asarray
@@ -234,12 +252,12 @@ def astype(x: Any, dtype: Any, /, *, copy: bool = False, device: Any = None) -> 
     wanted = dtypes.canonicalize(dtypes.float_type() if dtype is None else dtype, explicit=True)
     if not isinstance(x, Array):
         if GRAPH.get() is None or isinstance(x, (list, tuple)):
-            return array(x, wanted)
+            return array(x, wanted, device=device)
         x = interop.as_array(x) if isinstance(x, numpy.ndarray) else x
     aval = aval_of(x)
     if isinstance(x, Array) and aval.dtype == wanted and not aval.weak:
-        return x
-    return convert(x, dtype=wanted)
+        return on(x, device)
+    return on(convert(x, dtype=wanted), device)
 
 
 def view(a: Any, dtype: Any) -> Any:
@@ -333,7 +351,7 @@ def zeros(shape: Any, dtype: Any = None, *, device: Any = None) -> Any:
     [[0. 0. 0.]
      [0. 0. 0.]]
     """
-    return _filled(shape_of_sizes(shape), 0, _default(dtype))
+    return on(_filled(shape_of_sizes(shape), 0, _default(dtype)), device)
 
 
 @with_rule(arrays=())
@@ -343,7 +361,7 @@ def ones(shape: Any, dtype: Any = None, *, device: Any = None) -> Any:
     >>> print(np.ones(3, dtype=int))
     [1 1 1]
     """
-    return _filled(shape_of_sizes(shape), 1, _default(dtype))
+    return on(_filled(shape_of_sizes(shape), 1, _default(dtype)), device)
 
 
 @with_rule(arrays=())
@@ -353,7 +371,7 @@ def empty(shape: Any, dtype: Any = None, *, device: Any = None) -> Any:
     >>> np.empty((2, 3)).shape
     (2, 3)
     """
-    return np.zeros(shape, dtype)
+    return np.zeros(shape, dtype, device=device)
 
 
 @with_rule(
@@ -369,15 +387,15 @@ def full(shape: Any, fill_value: Any, dtype: Any = None, *, device: Any = None) 
     """
     weak = dtype is None and aval_of(fill_value).weak
     wanted = np.result_type(fill_value) if dtype is None else _default(dtype)
-    return _filled(shape_of_sizes(shape), fill_value, wanted, weak)
+    return on(_filled(shape_of_sizes(shape), fill_value, wanted, weak), device)
 
 
-def _like(a: Any, value: Any, dtype: Any, shape: Any) -> Any:
+def _like(a: Any, value: Any, dtype: Any, shape: Any, device: Any) -> Any:
     aval = aval_of(np.array(a) if isinstance(a, (list, tuple)) else a)
     size = aval.shape if shape is None else shape_of_sizes(shape)
     if dtype is None:
-        return _filled(size, value, aval.dtype, aval.weak)
-    return _filled(size, value, dtypes.canonicalize(dtype, explicit=True))
+        return on(_filled(size, value, aval.dtype, aval.weak), device)
+    return on(_filled(size, value, dtypes.canonicalize(dtype, explicit=True)), device)
 
 
 @with_rule(arrays=("a",))
@@ -387,7 +405,7 @@ def zeros_like(a: Any, dtype: Any = None, shape: Any = None, *, device: Any = No
     >>> print(np.zeros_like(np.array([1, 2])))
     [0 0]
     """
-    return _like(a, 0, dtype, shape)
+    return _like(a, 0, dtype, shape, device)
 
 
 @with_rule(arrays=("a",))
@@ -397,7 +415,7 @@ def ones_like(a: Any, dtype: Any = None, shape: Any = None, *, device: Any = Non
     >>> print(np.ones_like(np.array([1.0, 2.0])))
     [1. 1.]
     """
-    return _like(a, 1, dtype, shape)
+    return _like(a, 1, dtype, shape, device)
 
 
 @with_rule(arrays=("prototype",))
@@ -407,7 +425,7 @@ def empty_like(prototype: Any, dtype: Any = None, shape: Any = None, *, device: 
     >>> np.empty_like(np.array([1.0, 2.0])).shape
     (2,)
     """
-    return _like(prototype, 0, dtype, shape)
+    return _like(prototype, 0, dtype, shape, device)
 
 
 @with_rule(
@@ -423,7 +441,7 @@ def full_like(
     >>> print(np.full_like(np.array([1.0, 2.0]), 7))
     [7. 7.]
     """
-    return _like(a, fill_value, dtype, shape)
+    return _like(a, fill_value, dtype, shape, device)
 
 
 @with_rule(arrays=())
@@ -438,8 +456,8 @@ def eye(N: int, M: int | None = None, k: int = 0, dtype: Any = None, *, device: 
     shape = (rows, rows if M is None else operator.index(M))
     wanted = _default(dtype)
     if GRAPH.get() is None and shape[0] * shape[1] < LARGE:
-        return constant(numpy.eye(*shape, operator.index(k)), wanted)
-    return astype(_row_index(shape) + k == _column_index(shape), wanted)
+        return on(constant(numpy.eye(*shape, operator.index(k)), wanted), device)
+    return on(astype(_row_index(shape) + k == _column_index(shape), wanted), device)
 
 
 @with_rule(arrays=())

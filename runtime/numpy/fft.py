@@ -309,23 +309,23 @@ def irfft2(a: Any, s: Any = None, axes: Any = (-2, -1), norm: str | None = None)
 # frequencies and order ----------------------------------------------------------------------------
 
 
-def fftfreq(n: int, d: Any = 1.0, *, dtype: Any = None) -> Any:
+def fftfreq(n: int, d: Any = 1.0, *, dtype: Any = None, device: Any = None) -> Any:
     """The frequency of each coefficient of `fft` for samples `d` apart.
 
     >>> fftfreq(4)
     Array([ 0.  ,  0.25, -0.5 , -0.25], dtype=float32)
     """
-    numbers = np.asarray(numpy.fft.fftfreq(n) * n, dtype or float)
+    numbers = np.asarray(numpy.fft.fftfreq(n) * n, dtype or float, device=device)
     return numbers / (np.asarray(d, numbers.dtype) * n)
 
 
-def rfftfreq(n: int, d: Any = 1.0, *, dtype: Any = None) -> Any:
+def rfftfreq(n: int, d: Any = 1.0, *, dtype: Any = None, device: Any = None) -> Any:
     """The frequency of each coefficient of `rfft` for samples `d` apart.
 
     >>> rfftfreq(4)
     Array([0.  , 0.25, 0.5 ], dtype=float32)
     """
-    numbers = np.asarray(numpy.fft.rfftfreq(n) * n, dtype or float)
+    numbers = np.asarray(numpy.fft.rfftfreq(n) * n, dtype or float, device=device)
     return numbers / (np.asarray(d, numbers.dtype) * n)
 
 

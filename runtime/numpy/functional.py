@@ -11,6 +11,7 @@ import numpy
 
 import overt.runtime.numpy as np
 from overt.runtime.batching import vmap_call
+from overt.runtime.numpy import ufuncs
 from overt.runtime.numpy.movement import normal_axes, normal_axis
 
 __all__ = ["apply_along_axis", "apply_over_axes", "frompyfunc", "vectorize"]
@@ -55,13 +56,14 @@ def apply_over_axes(func: Callable, a: Any, axes: Any) -> Any:
     return a
 
 
-def frompyfunc(func: Callable, nin: int, nout: int, **kwargs: Any) -> Callable:
-    """`func` of numbers as a function of arrays.
+def frompyfunc(func: Callable, nin: int, nout: int, *, identity: Any = None) -> Callable:
+    """`func` of numbers as a function of arrays, with what NumPy's ufuncs have: `reduce`, `outer`.
 
-    >>> print(np.frompyfunc(lambda x, y: x + y, 2, 1)(np.array([1, 2]), 3))
-    [4 5]
+    >>> plus = np.frompyfunc(lambda x, y: x + y, 2, 1, identity=0)
+    >>> print(plus(np.array([1, 2]), 3), plus.reduce(np.array([1, 2, 3])))
+    [4 5] 6
     """
-    return vectorize(func)
+    return _Ufunc(func, nin, nout, identity)
 
 
 # ---- vectorize ----
@@ -177,3 +179,19 @@ def _broadcast_mapped(call: Callable, arrays: list, lead: list[tuple[int, ...]])
 
 def _mapped_over(call: Callable, in_axes: tuple, size: int, *xs: Any) -> Any:
     return vmap_call(call, xs, in_axes, axis_size=size)
+
+
+class _Ufunc(vectorize):
+    """A function of so many numbers, mapped over arrays."""
+
+    def __init__(self, func: Callable, nin: int, nout: int, identity: Any):
+        super().__init__(func)
+        self.nin, self.nout, self.nargs, self.identity = nin, nout, nin + nout, identity
+
+    def __call__(self, *args: Any) -> Any:  # type: ignore[override]
+        if len(args) != self.nin:
+            raise TypeError(f"{self.__name__}() takes {self.nin} arrays, got {len(args)}")
+        return super().__call__(*args)
+
+    reduce, accumulate, reduceat = ufuncs.reduce, ufuncs.accumulate, ufuncs.reduceat
+    at, outer = ufuncs.at, ufuncs.outer

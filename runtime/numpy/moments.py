@@ -47,6 +47,19 @@ def mean(
     return np.sum(a, axis, keepdims=keepdims, where=where) / count(a, axis, keepdims, where)
 
 
+def of_freedom(ddof: float, correction: float | None) -> float:
+    """What is taken off the count: `ddof`, which has two names.
+
+    >>> of_freedom(0, 1)
+    1
+    """
+    if correction is None:
+        return ddof
+    if ddof:
+        raise ValueError("ddof and correction are two names of one number; give one of them")
+    return correction
+
+
 def _floating(a: Any, dtype: Any = None) -> Any:
     a = np.asarray(a)
     if dtype is not None:
@@ -57,24 +70,32 @@ def _floating(a: Any, dtype: Any = None) -> Any:
 @array_function(
     arrays=("a", "where"),
     vjp=(
-        lambda g, out, a, where, *, axis, dtype, ddof, keepdims: (
+        lambda g, out, a, where, *, axis, dtype, ddof, keepdims, correction: (
             2
             * deviation(a, axis, where)
-            * unreduce(g / (count(a, axis, keepdims, where) - ddof), a, axis, keepdims, where)
+            * unreduce(
+                g / (count(a, axis, keepdims, where) - of_freedom(ddof, correction)),
+                a,
+                axis,
+                keepdims,
+                where,
+            )
         ),
         None,
     ),
-    jvp=lambda dots, out, a, where, *, axis, dtype, ddof, keepdims: (
+    jvp=lambda dots, out, a, where, *, axis, dtype, ddof, keepdims, correction: (
         2
         * np.sum(np.real(deviation(a, axis, where) * dots[0]), axis, keepdims=keepdims, where=where)
-        / (count(a, axis, keepdims, where) - ddof)
+        / (count(a, axis, keepdims, where) - of_freedom(ddof, correction))
     ),
 )
 def var(
     a: Any, axis: Axes = None, dtype: Any = None, ddof: float = 0, *, keepdims: bool = False,
-    where: Any = None,
+    where: Any = None, correction: float | None = None,
 ) -> Any:  # fmt: skip
     """Variance: the mean squared distance from the mean, over `count - ddof`.
+
+    `correction` is another name of `ddof`.
 
     >>> print(np.var(np.array([1.0, 3.0])))
     1.0
@@ -83,7 +104,7 @@ def var(
     distance = a - np.mean(a, axis, keepdims=True, where=where)
     squares = np.square(np.abs(distance)) if np.iscomplexobj(a) else np.square(distance)
     total = np.sum(squares, axis, keepdims=keepdims, where=where)
-    divisor = count(a, axis, keepdims, where) - ddof
+    divisor = count(a, axis, keepdims, where) - of_freedom(ddof, correction)
     if where is None and divisor <= 0:
         return total * np.nan
     return total / divisor
@@ -92,26 +113,34 @@ def var(
 @array_function(
     arrays=("a", "where"),
     vjp=(
-        lambda g, out, a, where, *, axis, dtype, ddof, keepdims: times(
+        lambda g, out, a, where, *, axis, dtype, ddof, keepdims, correction: times(
             deviation(a, axis, where),
             unreduce(
-                g / (out * (count(a, axis, keepdims, where) - ddof)), a, axis, keepdims, where
+                g / (out * (count(a, axis, keepdims, where) - of_freedom(ddof, correction))),
+                a,
+                axis,
+                keepdims,
+                where,
             ),
         ),
         None,
     ),
-    jvp=lambda dots, out, a, where, *, axis, dtype, ddof, keepdims: over(
+    jvp=lambda dots, out, a, where, *, axis, dtype, ddof, keepdims, correction: over(
         np.sum(np.real(deviation(a, axis, where) * dots[0]), axis, keepdims=keepdims, where=where),
-        out * (count(a, axis, keepdims, where) - ddof),
+        out * (count(a, axis, keepdims, where) - of_freedom(ddof, correction)),
     ),
 )
 def std(
     a: Any, axis: Axes = None, dtype: Any = None, ddof: float = 0, *, keepdims: bool = False,
-    where: Any = None,
+    where: Any = None, correction: float | None = None,
 ) -> Any:  # fmt: skip
     """Standard deviation, the square root of `var`; its derivative is zero where all are equal.
+
+    `correction` is another name of `ddof`.
 
     >>> print(np.std(np.array([1.0, 3.0])))
     1.0
     """
-    return np.sqrt(np.var(a, axis, dtype, ddof, keepdims=keepdims, where=where))
+    return np.sqrt(
+        np.var(a, axis, dtype, ddof, keepdims=keepdims, where=where, correction=correction)
+    )

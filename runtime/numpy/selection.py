@@ -195,13 +195,13 @@ fmin = Primitive(
 # ---- clip ----
 
 
-def inside(a: Any, a_min: Any = None, a_max: Any = None, min: Any = None, max: Any = None) -> Any:
+def inside(a: Any, min: Any = None, max: Any = None, a_min: Any = None, a_max: Any = None) -> Any:
     """Slope of `clip`: 1 strictly between the bounds, 0.5 on one, 0 outside.
 
     >>> print(inside(np.array([-1.0, 0.0, 0.5, 2.0]), 0.0, 1.0))
     [0.  0.5 1.  0. ]
     """
-    low, high = _bounds(a_min, a_max, min, max)
+    low, high = _bounds(min, max, a_min, a_max)
     slope: Any = 1
     if low is not None:
         slope = np.where(a == low, 0.5, a > low)
@@ -211,9 +211,9 @@ def inside(a: Any, a_min: Any = None, a_max: Any = None, min: Any = None, max: A
     return slope
 
 
-def at_lower(a: Any, a_min: Any = None, a_max: Any = None, min: Any = None, max: Any = None) -> Any:
+def at_lower(a: Any, min: Any = None, max: Any = None, a_min: Any = None, a_max: Any = None) -> Any:
     """Slope of `clip` with respect to its lower bound: 1 where that is the result."""
-    low, high = _bounds(a_min, a_max, min, max)
+    low, high = _bounds(min, max, a_min, a_max)
     slope = np.where(a == low, 0.5, a < low)
     if high is None:
         return slope
@@ -221,48 +221,48 @@ def at_lower(a: Any, a_min: Any = None, a_max: Any = None, min: Any = None, max:
     return slope * np.where(raised == high, 0.5, raised < high)
 
 
-def at_upper(a: Any, a_min: Any = None, a_max: Any = None, min: Any = None, max: Any = None) -> Any:
+def at_upper(a: Any, min: Any = None, max: Any = None, a_min: Any = None, a_max: Any = None) -> Any:
     """Slope of `clip` with respect to its upper bound: 1 where that is the result."""
-    low, high = _bounds(a_min, a_max, min, max)
+    low, high = _bounds(min, max, a_min, a_max)
     if low is not None:
         a = np.maximum(a, low)
     return np.where(a == high, 0.5, a > high)
 
 
-def _bounds(a_min: Any, a_max: Any, min: Any, max: Any) -> tuple[Any, Any]:
+def _bounds(min: Any, max: Any, a_min: Any, a_max: Any) -> tuple[Any, Any]:
     if (a_min is not None and min is not None) or (a_max is not None and max is not None):
         raise ValueError("clip got one bound under both of its names")
     return (a_min if min is None else min), (a_max if max is None else max)
 
 
-def clip_tangent(dots: Any, out: Any, a: Any, a_min: Any, a_max: Any, min: Any, max: Any) -> Any:
+def clip_tangent(dots: Any, out: Any, a: Any, min: Any, max: Any, a_min: Any, a_max: Any) -> Any:
     """The tangent of `clip`, with that of bounds which have one."""
     low_dot = dots[1] if dots[3] is None else dots[3]
     high_dot = dots[2] if dots[4] is None else dots[4]
-    total: Any = 0 if dots[0] is None else dots[0] * inside(a, a_min, a_max, min, max)
+    total: Any = 0 if dots[0] is None else dots[0] * inside(a, min, max, a_min, a_max)
     if low_dot is not None:
-        total = total + low_dot * at_lower(a, a_min, a_max, min, max)
-    return total if high_dot is None else total + high_dot * at_upper(a, a_min, a_max, min, max)
+        total = total + low_dot * at_lower(a, min, max, a_min, a_max)
+    return total if high_dot is None else total + high_dot * at_upper(a, min, max, a_min, a_max)
 
 
 @array_function(
-    arrays=("a", "a_min", "a_max", "min", "max"),
+    arrays=("a", "min", "max", "a_min", "a_max"),
     vjp=(
-        lambda g, out, a, a_min, a_max, min, max: g * inside(a, a_min, a_max, min, max),
-        lambda g, out, a, a_min, a_max, min, max: g * at_lower(a, a_min, a_max, min, max),
-        lambda g, out, a, a_min, a_max, min, max: g * at_upper(a, a_min, a_max, min, max),
-        lambda g, out, a, a_min, a_max, min, max: g * at_lower(a, a_min, a_max, min, max),
-        lambda g, out, a, a_min, a_max, min, max: g * at_upper(a, a_min, a_max, min, max),
+        lambda g, out, a, min, max, a_min, a_max: g * inside(a, min, max, a_min, a_max),
+        lambda g, out, a, min, max, a_min, a_max: g * at_lower(a, min, max, a_min, a_max),
+        lambda g, out, a, min, max, a_min, a_max: g * at_upper(a, min, max, a_min, a_max),
+        lambda g, out, a, min, max, a_min, a_max: g * at_lower(a, min, max, a_min, a_max),
+        lambda g, out, a, min, max, a_min, a_max: g * at_upper(a, min, max, a_min, a_max),
     ),
     jvp=clip_tangent,
 )
-def clip(a: Any, a_min: Any = None, a_max: Any = None, *, min: Any = None, max: Any = None) -> Any:
-    """`a` held between bounds; None is no bound. `min` and `max` are other names of the bounds.
+def clip(a: Any, min: Any = None, max: Any = None, *, a_min: Any = None, a_max: Any = None) -> Any:
+    """`a` held between bounds; None is no bound. `a_min` and `a_max` are other names of the bounds.
 
     >>> print(np.clip(np.array([-1.0, 0.5, 2.0]), 0.0, 1.0))
     [0.  0.5 1. ]
     """
-    low, high = _bounds(a_min, a_max, min, max)
+    low, high = _bounds(min, max, a_min, a_max)
     a = np.asarray(a)
     if np.iscomplexobj(a) or np.iscomplexobj(low) or np.iscomplexobj(high):
         raise ValueError("clip is not defined for complex numbers")

@@ -11,7 +11,7 @@ import overt.runtime.numpy as np
 from overt.runtime import dtypes
 from overt.runtime.array import Array
 from overt.runtime.numpy.array_function import array_function
-from overt.runtime.numpy.creation import constant, iota
+from overt.runtime.numpy.creation import constant, iota, on
 from overt.runtime.numpy.movement import with_rule
 from overt.runtime.primitive import GRAPH
 
@@ -58,7 +58,7 @@ def arange(
         steps = iota(shape=(n,), dtype=wanted, axis=0)
         steps = steps if step == 1 else steps * step
         return steps if start == 0 else steps + start
-    return constant(numpy.arange(start, stop, step), wanted)
+    return on(constant(numpy.arange(start, stop, step), wanted), device)
 
 
 @array_function(arrays=("start", "stop"))
@@ -97,6 +97,7 @@ def linspace(
     if wanted is not None:
         whole = dtypes.is_integer(wanted)
         numbers = np.astype(np.floor(numbers) if whole else np.asarray(numbers), wanted)
+    numbers = on(numbers, device)
     if not retstep:
         return numbers
     parts = num - 1 if endpoint else num
