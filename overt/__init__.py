@@ -39,7 +39,7 @@ _PLACES = {name: (module, name) for module, names in _NAMES.items() for name in 
 _PLACES["remat"] = ("overt.transformer.identity", "checkpoint")
 _PLACES["source"] = ("overt.transformer.transformed", "generated")
 _SUBMODULES = (
-    "debug dtypes errors example_libraries experimental flatten_util lax nn numpy ops random "
+    "debug dtypes errors example_libraries experimental flatten_util image lax nn numpy ops random "
     "scipy stages tree tree_util "
     "export profiler"
 )

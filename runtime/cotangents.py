@@ -101,6 +101,8 @@ def rows(saved: Any, x: Any) -> Any:
 
 def place_field(g: Any, x: Any, name: str) -> Any:
     """The cotangent of an object from that of one of its fields."""
+    if g is None:
+        return None
     computed = getattr(type(x), name, None)
     if isinstance(computed, property) and computed.fget is not None:
         from overt.runtime import vjp_of

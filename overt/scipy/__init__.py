@@ -3,8 +3,11 @@
 from overt.runtime.later import found_later as _found_later
 
 __all__ = [
+    "cluster",
     "fft",
     "integrate",
+    "interpolate",
+    "ndimage",
     "optimize",
     "signal",
     "special",

@@ -1,0 +1,5 @@
+"""Nearest entries of a code book."""
+
+from overt.runtime.scipy.vq import vq
+
+__all__ = ["vq"]

@@ -1,0 +1,5 @@
+"""Interpolation on grids."""
+
+from overt.runtime.scipy.interpolate import RegularGridInterpolator
+
+__all__ = ["RegularGridInterpolator"]
