@@ -3,6 +3,7 @@
 from overt.rewrites.refusal import Refusal
 from overt.runtime.errors import (
     BatchedPredicateError,
+    CheckError,
     OvertError,
     PromotionError,
     RecordedWarning,
@@ -11,6 +12,7 @@ from overt.runtime.errors import (
 
 __all__ = [
     "BatchedPredicateError",
+    "CheckError",
     "OvertError",
     "PromotionError",
     "RecordedWarning",

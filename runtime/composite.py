@@ -8,7 +8,7 @@ from collections.abc import Callable
 from typing import Any
 
 from overt.runtime import config, dispatch
-from overt.runtime.dispatch import GRAPH, hashable, leaves
+from overt.runtime.dispatch import CHECKS, GRAPH, hashable, leaves
 from overt.runtime.rules import Rule, all_none
 
 
@@ -24,11 +24,13 @@ class Composite:
         linear: bool = False,
         batch: Callable | None = None,
         zero_derivative: bool = False,
+        open: bool = False,
     ):
         functools.update_wrapper(self, fn)
         self.arrays = arrays
         self.linear = linear
         self.batch = batch
+        self.open = open  # whether its steps are checked by `checkify`, not its result
         zero = zero_derivative or all_none(vjp)
         self.rule = Rule(fn.__name__, arrays, False, linear, vjp, jvp, zero)
         self.fn = fn
@@ -81,7 +83,9 @@ class Composite:
         return self.fn(*arguments.args, **arguments.kwargs)
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
-        if GRAPH.get() is None:
+        if CHECKS.get() is not None and not self.open:
+            return dispatch.checked(self, args, kwargs)
+        if GRAPH.get() is None and CHECKS.get() is None:
             return dispatch.call_composite(self, args, kwargs)
         return self.dispatch(self.bind(args, kwargs))
 
@@ -98,7 +102,7 @@ class Composite:
             static = {k: hashable(v) for k, v in bound.items() if k not in self.arrays}
             result = top.handle_composite(self, operands, static)
             return self.call(bound) if result is NotImplemented else result
-        if GRAPH.get() is not None or config.current().disable_jit:
+        if (GRAPH.get() or CHECKS.get()) is not None or config.current().disable_jit:
             return self.call(bound)
         return dispatch.execute_composite(self, bound)
 
@@ -119,10 +123,11 @@ def composite(
     linear: bool = False,
     batch: Callable | None = None,
     zero_derivative: bool = False,
+    open: bool = False,
 ) -> Callable[[Callable], Composite]:
     """Make a function over primitives one operation; `arrays` names its array parameters."""
 
     def decorate(fn: Callable) -> Composite:
-        return Composite(fn, tuple(arrays), vjp, jvp, linear, batch, zero_derivative)
+        return Composite(fn, tuple(arrays), vjp, jvp, linear, batch, zero_derivative, open)
 
     return decorate

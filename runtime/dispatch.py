@@ -14,6 +14,8 @@ from overt.runtime.errors import StagingError
 LITERALS = frozenset((bool, int, float, complex))
 # The graph that operations of this context are recorded in; None means: run at once.
 GRAPH: ContextVar[Any] = ContextVar("overt_graph", default=None)
+# Who is told of what fails in a function that is being checked; None means: nobody.
+CHECKS: ContextVar[Any] = ContextVar("overt_checks", default=None)
 
 
 def record(primitive: Any, operands: tuple, params: dict) -> Any:
@@ -46,6 +48,14 @@ def call_composite(function: Any, args: tuple, kwargs: dict[str, Any]) -> Any:
 
     globals()["call_composite"] = composites.call_composite
     return composites.call_composite(function, args, kwargs)
+
+
+def checked(function: Any, operands: tuple, params: dict[str, Any]) -> Any:
+    """Call a primitive or composite in a function that is being checked."""
+    from overt.runtime import checks
+
+    globals()["checked"] = checks.checked
+    return checks.checked(function, operands, params)
 
 
 def static_key(value: Any) -> Any:

@@ -21,3 +21,7 @@ class PromotionError(OvertError, ValueError):
 
 class RecordedWarning(UserWarning):
     """A derivative is recorded while the function runs, since its text cannot be written."""
+
+
+class CheckError(OvertError, ValueError):
+    """A check failed: `checkify.check`, or what `checkify` looks for."""

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Callable, Sequence
+from contextlib import nullcontext
 from typing import Any
 
 from overt.runtime.branches import cond
 from overt.runtime.carried import Unlike, describe
+from overt.runtime.dispatch import CHECKS
 from overt.runtime.errors import StagingError
 from overt.runtime.lanes import has_lanes
 from overt.runtime.loop_items import Items, PartItems
@@ -95,7 +97,8 @@ def _run_while(loop: Loop, carry: tuple) -> tuple:
     assert loop.test is not None
     active: Any = True
     while True:
-        go_on = predicate(loop.test(*carry))
+        with tested_lanes(active):
+            go_on = predicate(loop.test(*carry))
         if type(go_on) is not bool and not has_lanes(go_on):
             raise StagingError(
                 f"{loop.where()}: how often it runs is known only when the program runs, but it "
@@ -108,6 +111,11 @@ def _run_while(loop: Loop, carry: tuple) -> tuple:
         active = both(active, _not_stopped(loop, carry))
         if active is False:
             return carry
+
+
+def tested_lanes(active: Any) -> Any:
+    """Around the test of a loop: what fails in it fails for those that are active alone."""
+    return nullcontext() if active is True or CHECKS.get() is None else on_lanes(active)
 
 
 def _run_for(loop: Loop, carry: tuple) -> tuple:

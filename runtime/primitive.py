@@ -17,7 +17,7 @@ import numpy as np
 from overt.runtime import config, dispatch, dtypes
 from overt.runtime.aval import Aval
 from overt.runtime.composite import Composite, composite
-from overt.runtime.dispatch import GRAPH, LITERALS, hashable, static_key
+from overt.runtime.dispatch import CHECKS, GRAPH, LITERALS, hashable, static_key
 from overt.runtime.rules import Rule, all_none, counterpart, rule_of
 
 __all__ = [
@@ -104,6 +104,8 @@ class Primitive:
             for name in _OPTIONAL & params.keys() - self._parameters.keys():
                 if params.pop(name) is not None:
                     raise TypeError(f"{self.name}() {unknown_keyword(name)}")
+        if CHECKS.get() is not None:
+            return dispatch.checked(self, operands, params)
         top, level = None, 0
         for x in operands:
             n = getattr(x, "level", 0)

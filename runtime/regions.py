@@ -51,9 +51,12 @@ def while_(test: Region, body: Region, inits: Sequence[Any]) -> tuple[Symbolic, 
     carry = body.source.out
     _check_carry(test, body, inits)
     inits = list(inits)
+    records = _carry_records(test, body, inits)
     sites = _carry_capacities(test, body, inits)
     out = tuple(body.source.out)
     results = record(WHILE, inits, {}, (test, body), out)  # type: ignore[arg-type]
+    for carried, part in records:
+        carried.arrived(results[part])
     graph = GRAPH.get()
     for site, position, room in sites:
         graph.add_capacity(site, results[position], room)
@@ -72,6 +75,33 @@ def _check_carry(test: Region, body: Region, inits: Sequence[Any]) -> None:
                 raise TypeError(f"while: {kind} {i} is {have}, the carry is {want}")
     if [a.shape for a in test.out] != [()]:
         raise TypeError(f"while: the test must give one scalar, got {test.out}")
+
+
+def _carry_records(test: Region, body: Region, inits: list) -> list[tuple[Any, slice]]:
+    """Carry what has failed in an iteration to the next one and out of the loop."""
+    if test.records:
+        raise NotImplementedError("while: the test of a loop cannot fail")
+    found = []
+    for carried in _leaving(body):
+        avals = carried.avals()
+        before = [body.add_input(aval) for aval in avals]
+        for aval in avals:
+            test.add_input(aval)
+        body.outputs += run_in(
+            body, carried.after_iteration, before, body.records.get(carried.ledger)
+        )
+        body.out = (*body.out, *avals)
+        found.append((carried, slice(len(inits), len(inits) + len(avals))))
+        inits += carried.arrays()
+    return found
+
+
+def _leaving(*regions: Region) -> list[Any]:
+    if not any(region.records for region in regions):
+        return []
+    from overt.runtime.checks import leaving
+
+    return leaving(regions)
 
 
 def _carry_capacities(test: Region, body: Region, inits: list) -> list[tuple[Any, int, int]]:
@@ -105,6 +135,15 @@ def case_(
             if have.shape != want.shape:
                 raise TypeError(f"case: result {i} of branch {n} is {have}, expected {want}")
     plain = len(out)
+    records = []
+    for carried in _leaving(*branches):
+        avals = carried.avals()
+        records.append((carried, slice(len(out), len(out) + len(avals))))
+        out = (*out, *avals)
+        for branch in branches:
+            failed = branch.records.get(carried.ledger)
+            branch.outputs += run_in(branch, carried.arrays, failed)
+            branch.out = out
     sites = []
     for branch in branches:
         for site, count, room in branch.capacities:
@@ -115,6 +154,8 @@ def case_(
                 other.out = out
         branch.capacities = []
     results = record(CASE, [index], {}, tuple(branches), out)  # type: ignore[arg-type]
+    for carried, part in records:
+        carried.arrived(results[part])
     graph = GRAPH.get()
     for site, position, room in sites:
         graph.add_capacity(site, results[position], room)

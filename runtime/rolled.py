@@ -8,13 +8,13 @@ from typing import Any
 
 from overt.runtime.carried import Unlike, join, spec_of
 from overt.runtime.closures import captured
+from overt.runtime.dispatch import CHECKS, GRAPH
 from overt.runtime.errors import StagingError
 from overt.runtime.lanes import has_lanes
 from overt.runtime.loop_items import known_int
-from overt.runtime.loops import Loop, largest, masked_step
+from overt.runtime.loops import Loop, largest, masked_step, tested_lanes
 from overt.runtime.masks import active_lanes, any_lane
 from overt.runtime.predicates import both, negated, predicate
-from overt.runtime.primitive import GRAPH
 from overt.runtime.regions import while_
 from overt.runtime.saved import Buffers, Saved
 from overt.runtime.slots import RecordBuffers, SavedSlot, Slot, slot_of
@@ -54,9 +54,11 @@ class _Rolled:
 
     def __init__(self, loop: Loop, carry: tuple, masked: bool):
         self.loop, self.masked = loop, masked
+        # What fails in a test can only be told in the body: it tests for the next iteration.
+        self.tests_ahead = masked or (loop.test is not None and CHECKS.get() is not None)
         self.graph = GRAPH.get()
         self.trips = self._known_trips()
-        self.inits = [0, self._first_active(carry) if masked else True, *carry]
+        self.inits = [0, self._first_active(carry) if self.tests_ahead else True, *carry]
 
     def _known_trips(self) -> int | None:
         """The most iterations there can be, if known."""
@@ -75,6 +77,8 @@ class _Rolled:
         else:
             assert loop.test is not None
             active = predicate(loop.test(*carry))
+        if not self.masked:
+            return active
         return active if outer is None else both(active, outer)
 
     # ---- one iteration ----
@@ -87,8 +91,8 @@ class _Rolled:
             go_on = i < longest
             if loop.until is not None and not self.masked:
                 go_on = go_on & negated(predicate(carry[loop.until]))
-        elif self.masked:
-            return any_lane(active)
+        elif self.tests_ahead:
+            return any_lane(active) if self.masked else active
         else:
             go_on = True
             if loop.until is not None:
@@ -115,18 +119,31 @@ class _Rolled:
             new = loop.body(item, carry)
             if loop.until is not None and has_lanes(predicate(new[loop.until])):
                 raise NeedsMask
+            if self.tests_ahead:
+                active = self._tested(active, new)
+                if has_lanes(active):
+                    raise NeedsMask
             return i + 1, active, *new
         run = active
         if loop.items is not None and (mask := loop.items.lanes_at(i)) is not None:
             run = both(active, mask)
         new = masked_step(loop, item, carry, run) if has_lanes(run) else loop.body(item, carry)
-        if loop.until is not None:
-            active = both(active, negated(predicate(new[loop.until])))
         if loop.test is not None:
-            active = both(active, predicate(loop.test(*new)))
-        elif loop.items is not None and has_lanes(loop.items.length):
+            active = self._tested(active, new)
+        elif loop.until is not None:
+            active = both(active, negated(predicate(new[loop.until])))
+        if loop.items is not None and has_lanes(loop.items.length):
             active = both(active, i + 1 < loop.items.length)
         return i + 1, active, *new
+
+    def _tested(self, active: Any, carry: tuple) -> Any:
+        """What goes on of what is active, which alone is tested."""
+        loop = self.loop
+        assert loop.test is not None
+        if loop.until is not None:
+            active = both(active, negated(predicate(carry[loop.until])))
+        with tested_lanes(active):
+            return both(active, predicate(loop.test(*carry)))
 
     # ---- staging ----
 
@@ -178,7 +195,7 @@ class _Rolled:
         key = self._key()
         first = [
             Slot(spec_of(self.inits[0], numbers=True)),
-            Slot(spec_of(self.inits[1], numbers=self.masked)),
+            Slot(spec_of(self.inits[1], numbers=self.tests_ahead)),
             *(slot_of(x, self.masked) for x in self.inits[2:]),
         ]
         learned = recall(key)
@@ -207,7 +224,12 @@ class _Rolled:
     def _key(self) -> Any:
         loop = self.loop
         outside = [describe_value(f) for f in (loop.fn, loop.test) if f is not None]
-        return self.masked, repr(outside), repr([describe_value(x) for x in self.inits])
+        return (
+            self.masked,
+            self.tests_ahead,
+            repr(outside),
+            repr([describe_value(x) for x in self.inits]),
+        )
 
     def _site(self, k: int) -> Any:
         return getattr(self.loop.fn, "__code__", self.loop.fn), k

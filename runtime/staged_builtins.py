@@ -24,7 +24,7 @@ from overt.runtime.tree import tree_flatten, tree_leaves, tree_unflatten
 from overt.runtime.truth import and_, or_
 
 __all__ = [
-    "all_", "any_", "bool_", "check", "float_", "formatted", "int_", "max_", "min_",
+    "all_", "any_", "bool_", "check", "each_lane", "float_", "formatted", "int_", "max_", "min_",
     "once_a_call", "print_",
     "sorted_",
 ]  # fmt: skip
@@ -200,7 +200,7 @@ def _open_parts(args: tuple[Any, ...]) -> tuple[list[Any], Callable[[Any], list[
 def print_(*args: Any, **options: Any) -> None:
     """`print`, every time that the program gets here; once for each lane of a `vmap`."""
     values, complete = _open_parts(args)
-    _each_lane(values, active_lanes(), lambda xs: builtins.print(*complete(xs), **options))
+    each_lane(values, active_lanes(), lambda xs: builtins.print(*complete(xs), **options))
 
 
 def check(test: Any, message: Any = None) -> None:
@@ -222,7 +222,7 @@ def check(test: Any, message: Any = None) -> None:
         if not bool(found[0]):
             raise AssertionError(*complete(found[1:]))
 
-    _each_lane([truth, *values], active_lanes(), fail)
+    each_lane([truth, *values], active_lanes(), fail)
 
 
 def require(flag: Any, error: Exception) -> None:
@@ -237,10 +237,10 @@ def require(flag: Any, error: Exception) -> None:
         if not bool(found[0]):
             raise error
 
-    _each_lane([truth], active_lanes(), fail)
+    each_lane([truth], active_lanes(), fail)
 
 
-def _each_lane(values: list[Any], mask: Any, effect: Callable[[Any], None]) -> None:
+def each_lane(values: list[Any], mask: Any, effect: Callable[[Any], None]) -> None:
     """Run an effect on the host with these values, once for each lane that is active."""
     operands = values if mask is None else [mask, *values]
     levels = [x.level for x in operands if isinstance(x, Lanes)]
@@ -249,7 +249,7 @@ def _each_lane(values: list[Any], mask: Any, effect: Callable[[Any], None]) -> N
         lanes = next(x.lanes for x in operands if isinstance(x, Lanes) and x.level == top)
         for k in range(lanes):
             one = [x.value[k] if isinstance(x, Lanes) and x.level == top else x for x in operands]
-            _each_lane(one[mask is not None :], None if mask is None else one[0], effect)
+            each_lane(one[mask is not None :], None if mask is None else one[0], effect)
         return
     if GRAPH.get() is None:
         if mask is None or predicate(mask):

@@ -51,7 +51,7 @@ class Graph:
     """What one function, or one region of control flow inside it, does."""
 
     __slots__ = ("parent", "root", "nodes", "source", "inputs", "outputs", "out", "capacities",
-                 "effect", "closed", "learned")  # fmt: skip
+                 "effect", "closed", "learned", "records")  # fmt: skip
 
     def __init__(self, avals: Sequence[Aval], parent: Graph | None = None):
         self.parent = parent
@@ -65,6 +65,7 @@ class Graph:
         self.effect = False
         self.closed = False
         self.learned: dict[Any, Any] = {}  # of the root: what was found out about loops
+        self.records: dict[Any, Any] = {}  # what has failed, by who is told: see `checks`
 
     def add_input(self, aval: Aval) -> Symbolic:
         """One more input."""

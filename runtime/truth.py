@@ -95,7 +95,8 @@ def _inline(fn: Callable[[], Any]) -> tuple[bool, Any]:
         return True, fn()
     region = Graph([], graph)
     value = run_in(region, fn)
-    if region.effect or region.capacities or any(node.regions for node in region.nodes):
+    if (region.effect or region.capacities or region.records
+            or any(node.regions for node in region.nodes)):  # fmt: skip
         return False, None
     graph.nodes += region.nodes
     for x in [*(i for node in region.nodes for i in node.inputs), *tree_leaves(value)]:

@@ -127,6 +127,7 @@ class AtIndex:
             self.index,
             mode=mode_name(mode, READ_MODES),
             fill=fill_value,
+            tell=mode is None,
             sorted=indices_are_sorted,
             unique=unique_indices,
         )
@@ -142,9 +143,11 @@ def part_at(x: Any, index: Any, **how: Any) -> Any:
     return read(x, index, check=False, **how)
 
 
-def place_at(g: Any, x: Any, index: Any, mode: str, fill: Any, sorted: bool, unique: bool) -> Any:
+def place_at(
+    g: Any, x: Any, index: Any, mode: str, fill: Any, tell: bool, sorted: bool, unique: bool
+) -> Any:
     """Transpose of `part_at`: zeros like `x` with `g` added at `index`."""
-    how: dict[str, Any] = {"mode": mode, "sorted": sorted, "unique": unique}
+    how: dict[str, Any] = {"mode": mode, "tell": tell, "sorted": sorted, "unique": unique}
     return write(np.zeros_like(x), index, g, combine="add", check=False, **how)
 
 
@@ -161,6 +164,7 @@ def update(
         combine,
         mode=mode_name(mode, WRITE_MODES),
         check=False,
+        tell=mode is None,
         sorted=indices_are_sorted,
         unique=unique_indices,
     )

@@ -464,10 +464,14 @@ def bare(out_bar: Any) -> Any:
 def of_transformed(f: Transformed, args: tuple[Any, ...], keywords: dict[str, Any]) -> Any:
     """A transformed function, by the source of what it does."""
     from overt.transformer.batched_calls import vjp_of_vmap
+    from overt.transformer.checkify import Checkified
     from overt.transformer.identity import Checkpoint, Identity
     from overt.transformer.jit import Jitted
     from overt.transformer.vectorize import Vmap
 
+    if isinstance(f, Checkified):
+        error, (out, pull) = f.running(vjp_of)(f.__wrapped__, *args, **keywords)
+        return (error, out), Pullback(of_result, pull)
     if isinstance(f, Checkpoint):
         return f(*args, **keywords), Pullback(Recompute(f.__wrapped__), (args, keywords))
     if isinstance(f, (Jitted, Identity)):
@@ -482,6 +486,11 @@ def of_transformed(f: Transformed, args: tuple[Any, ...], keywords: dict[str, An
     if transformed.has_source(f) and not (target.prefix or target.keywords):
         return of_function(f, args, keywords)
     return None
+
+
+def of_result(pull: Any, out_bar: Any) -> Any:
+    """Of (error, result), the result alone has a derivative."""
+    return pull(None if out_bar is None else out_bar[1])
 
 
 @dataclasses.dataclass(frozen=True)

@@ -8,9 +8,9 @@ from typing import Any
 
 from overt.runtime import config
 from overt.runtime.array import DeviceArray, explained
+from overt.runtime.dispatch import CHECKS, GRAPH
 from overt.runtime.errors import StagingError
 from overt.runtime.interop import device_put
-from overt.runtime.primitive import GRAPH
 from overt.runtime.tree_registry import STRICT
 from overt.transformer import rewrite, transformed
 from overt.transformer.arguments import Call, bound_objects, is_small_integer, needed_inputs
@@ -36,17 +36,23 @@ class Jitted(Transformed):
         compiler_options: dict[str, Any] | None = None,
     ) -> None:  # fmt: skip
         super().__init__(fn)
+        self.options = {
+            "static_argnums": static_argnums, "static_argnames": static_argnames,
+            "donate_argnums": donate_argnums, "donate_argnames": donate_argnames,
+            "device": device, "backend": backend, "compiler_options": compiler_options,
+        }  # fmt: skip
+        self.checked: dict[frozenset[str], Jitted] = {}  # by what `checkify` looks for
         self.static = Chosen(fn, static_argnums, static_argnames, "static")
         self.donated = Chosen(fn, donate_argnums, donate_argnames, "donate")
         self.compiler_options = compiler_options
         self.chosen_place = backend if device is None else device
         self.programs: dict[tuple, Variants] = {}
         self.bound = bound_objects(fn)
-        self.has_static = bool(self.static)
+        self.slow = bool(self.static) or self.chosen_place is not None
         self.quick: dict[tuple, tuple] = {}  # for arrays alone: the shortest way through
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
-        if kwargs or self.has_static or self.chosen_place is not None or GRAPH.get() is not None:
+        if kwargs or self.slow or (GRAPH.get() or CHECKS.get()) is not None:
             return self.general(args, kwargs)
         key: list[Any] = [_current()]
         buffers = []
@@ -97,9 +103,13 @@ class Jitted(Transformed):
 
     def general(self, args: tuple, kwargs: dict[str, Any]) -> Any:
         """Any arguments: keywords, static ones, numbers, NumPy arrays, objects, symbolic values."""
-        if _current().disable_jit or transformed.needs_lifting(args, kwargs):
+        if _current().disable_jit or transformed.needs_lifting(args, kwargs) or is_nested():
             with noted():
                 return self.function()(*args, **kwargs)
+        if CHECKS.get() is not None:
+            from overt.transformer.checkify import through_jit
+
+            return through_jit(self, args, kwargs)
         call = Call(self, args, kwargs)
         with noted():
             staged, arrays = self.program(call)
@@ -226,6 +236,12 @@ class Jitted(Transformed):
         """Forget all programs."""
         self.programs.clear()
         self.quick.clear()
+
+
+def is_nested() -> bool:
+    """Whether several calls of `checkify` are around, each of which looks for other errors."""
+    ledger = CHECKS.get()
+    return ledger is not None and ledger.outer is not None
 
 
 def still_the_same(cells: list[tuple]) -> bool:

@@ -286,10 +286,18 @@ def place_of(frames: Iterable[tuple[str, int]]) -> Place:
     """The user's line behind the innermost generated line among (file, line) pairs."""
     best = NO_PLACE
     for file, line in frames:
-        places = PLACES.get(file)
-        if places and 0 < line <= len(places) and places[line - 1][1]:
-            best = places[line - 1]
+        place = behind(file, line)
+        if place[1]:
+            best = place
     return best
+
+
+def behind(file: str, line: int) -> Place:
+    """The user's line behind a generated one, also where generated code was rewritten again."""
+    place = NO_PLACE
+    while (places := PLACES.get(file)) and 0 < line <= len(places) and places[line - 1][1]:
+        place = file, line, _ = places[line - 1]
+    return place
 
 
 def result_place(live: Any) -> Place:

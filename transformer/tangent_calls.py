@@ -289,10 +289,15 @@ def of_transformed(
     f: Transformed, args: tuple, dots: tuple, keywords: dict[str, Any], keyword_dots: dict[str, Any]
 ) -> Pair:
     """A transformed function, by the source of what it does."""
+    from overt.transformer.checkify import Checkified
     from overt.transformer.gradients import Gradient
     from overt.transformer.identity import Identity
     from overt.transformer.jit import Jitted
 
+    if isinstance(f, Checkified):
+        along = f.running(jvp_of)
+        error, (out, out_dot) = along(f.__wrapped__, args, dots, keywords, keyword_dots)
+        return (error, out), (zero_dot(error), out_dot)
     if isinstance(f, Jitted | Identity):
         return jvp_of(f.__wrapped__, args, dots, keywords, keyword_dots)
     if isinstance(f, Gradient) and transformed.has_source(f):

@@ -10,6 +10,7 @@ import numpy
 
 import overt.runtime.numpy as np
 from overt.runtime import dtypes
+from overt.runtime.numpy.index_plan import told
 
 
 class GatherDimensionNumbers(NamedTuple):
@@ -53,7 +54,7 @@ def _places(
     dropped: Sequence[int],
     index_map: Sequence[int],
     batching: Sequence[tuple[int, int]],
-    mode: str,
+    mode: Any,
 ) -> tuple[list[Any], Any]:
     """An index array for every axis of the operand, and which places are inside it.
 
@@ -68,7 +69,9 @@ def _places(
         place = np.zeros((), numpy.int32)
         if axis in index_map:
             start = indices[..., list(index_map).index(axis)]
-            if mode == "fill":
+            if mode is None:
+                told(start, shape, axis, size, wraps=False)
+            if _mode(mode) == "fill":
                 fits = (start >= 0) & (start <= n - size)
                 inside = inside & _spread(fits, outer, rank)
             place = _spread(np.clip(start, 0, n - size), outer, rank)
@@ -105,14 +108,13 @@ def gather(
     Source: https://openxla.org/xla/operation_semantics#gather
     """
     operand, indices, d = np.asarray(operand), np.asarray(start_indices), dimension_numbers
-    mode = "clip" if mode is None else _mode(mode)
     batching = list(zip(d.operand_batching_dims, d.start_indices_batching_dims, strict=True))
     places, inside = _places(
         operand.shape, indices, slice_sizes, sorted(d.offset_dims), d.collapsed_slice_dims,
         d.start_index_map, batching, mode,
     )  # fmt: skip
     found = operand[tuple(places)]
-    if mode != "fill":
+    if mode is None or _mode(mode) != "fill":
         return found
     if fill_value is None:
         fill_value = _default_fill(operand.dtype)
@@ -148,7 +150,7 @@ def _scatter(name: str, method: str, doc: str) -> Any:
         batching = list(zip(d.operand_batching_dims, d.scatter_indices_batching_dims, strict=True))
         places, inside = _places(
             operand.shape, indices, sizes, sorted(d.update_window_dims), d.inserted_window_dims,
-            d.scatter_dims_to_operand_dims, batching, _mode(mode),
+            d.scatter_dims_to_operand_dims, batching, mode,
         )  # fmt: skip
         places[0] = np.where(inside, places[0], operand.shape[0])
         return getattr(operand.at[tuple(places)], method)(updates, mode="drop")

@@ -12,6 +12,7 @@ import overt.runtime.numpy as np
 from overt.runtime.aval import Aval
 from overt.runtime.lax.strict import check_same_dtypes
 from overt.runtime.numpy.gather_scatter import pick
+from overt.runtime.numpy.index_plan import told
 from overt.runtime.numpy.movement import broadcast_in
 from overt.runtime.primitive import Primitive
 
@@ -139,9 +140,11 @@ store_at = Primitive(
 )
 
 
-def _start_vector(shape: tuple[int, ...], start_indices: Any) -> Any:
+def _start_vector(shape: tuple[int, ...], start_indices: Any, sizes: Sequence[int]) -> Any:
     """One integer vector of starts; negative ones count from the end."""
     starts = list(start_indices)
+    for axis, (start, size) in enumerate(zip(starts, sizes, strict=False)):
+        told(start, shape, axis, size)
     if len(starts) != len(shape):
         raise TypeError(f"needs one start index for each axis of {shape}, got {len(starts)}")
     if all(isinstance(start, (int, numpy.integer)) for start in starts):
@@ -165,7 +168,7 @@ def dynamic_slice(operand: Any, start_indices: Any, slice_sizes: Sequence[int]) 
         not 0 <= size <= n for size, n in zip(sizes, operand.shape, strict=True)
     ):
         raise TypeError(f"slice sizes {sizes} do not fit an operand of shape {operand.shape}")
-    return slice_at(operand, _start_vector(operand.shape, start_indices), sizes=sizes)
+    return slice_at(operand, _start_vector(operand.shape, start_indices, sizes), sizes=sizes)
 
 
 def dynamic_update_slice(operand: Any, update: Any, start_indices: Any) -> Any:
@@ -183,7 +186,7 @@ def dynamic_update_slice(operand: Any, update: Any, start_indices: Any) -> Any:
         raise TypeError(
             f"an update of shape {update.shape} does not fit an operand of shape {operand.shape}"
         )
-    return store_at(operand, update, _start_vector(operand.shape, start_indices))
+    return store_at(operand, update, _start_vector(operand.shape, start_indices, update.shape))
 
 
 def _starts_along(operand: Any, axis: int, start: Any) -> list[Any]:

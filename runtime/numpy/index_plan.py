@@ -8,9 +8,9 @@ from typing import Any, NamedTuple
 import numpy
 
 from overt.runtime.array import Array
+from overt.runtime.dispatch import CHECKS, GRAPH
 from overt.runtime.errors import StagingError
 from overt.runtime.numpy.movement import shape_of
-from overt.runtime.primitive import GRAPH
 
 FULL = slice(None)
 
@@ -176,6 +176,15 @@ def check_range(values: Any, axis: int, n: int) -> None:
         raise IndexError(f"index {bad} is out of bounds for axis {axis} with size {n}")
 
 
+def told(index: Any, shape: tuple[int, ...], axis: int, size: int = 1, wraps: bool = True) -> bool:
+    """Whether `checkify` was told of an index, or the start of a slice, if it is out of range."""
+    if CHECKS.get() is None:
+        return False
+    from overt.runtime.checks import report_index
+
+    return report_index(index, shape, axis, size, wraps)
+
+
 def slice_triple(part: slice, n: int) -> tuple[int, int, int]:
     """(start, size, step) of a slice of an axis of length n."""
     start, stop, step = part.indices(n)
@@ -183,8 +192,10 @@ def slice_triple(part: slice, n: int) -> tuple[int, int, int]:
     return (start, size, step) if size else (0, 0, 1)
 
 
-def make_plan(index: Any, shape: tuple[int, ...], check: bool = True) -> Plan | MaskPlan:
-    """Work out an index into an array of the given shape.
+def make_plan(
+    index: Any, shape: tuple[int, ...], check: bool = True, tell: bool = True
+) -> Plan | MaskPlan:
+    """Work out an index into an array of the given shape; `tell` checkify what is out of range.
 
     Errors: IndexError for too many entries, wrong masks, known integers out of range (`check`).
     """
@@ -192,7 +203,7 @@ def make_plan(index: Any, shape: tuple[int, ...], check: bool = True) -> Plan | 
     entries = expand_masks(entries, shape)
     if any(isinstance(entry, Unknown) for entry in entries):
         return masked_plan(entries, shape)
-    draft = Draft(shape, check)
+    draft = Draft(shape, check, tell)
     for entry in entries:
         draft.add(entry)
     return draft.plan()
@@ -201,8 +212,8 @@ def make_plan(index: Any, shape: tuple[int, ...], check: bool = True) -> Plan | 
 class Draft:
     """A plan being made, entry by entry."""
 
-    def __init__(self, shape: tuple[int, ...], check: bool):
-        self.shape, self.check = shape, check
+    def __init__(self, shape: tuple[int, ...], check: bool, tell: bool):
+        self.shape, self.check, self.tell = shape, check, tell
         self.spec: list[Any] = []
         self.indices: list[Any] = []
         self.axes: list[int] = []
@@ -261,7 +272,7 @@ class Draft:
     def add_integer(self, number: int) -> None:
         n = self.shape[self.axis]
         inside = -n <= number < n
-        if self.check and not inside:
+        if not (inside or self.told(number)) and self.check:
             raise IndexError(f"index {number} is out of bounds for axis {self.axis} with size {n}")
         number = number + n if number < 0 else number
         if inside and not self.integers_are_operands:
@@ -276,9 +287,9 @@ class Draft:
         known = host_value(index)
         if known is None:
             self.wrap = self.wrap or numpy.dtype(index.dtype).kind == "i"
-        else:
-            if self.check:
-                check_range(known, self.axis, n)
+        if not self.told(index) and self.check and known is not None:
+            check_range(known, self.axis, n)
+        if known is not None:
             if known.size and known.dtype.kind == "i" and known.min() < 0:
                 index = known = numpy.where(known < 0, known + n, known)
             if isinstance(index, numpy.ndarray) and n < 2**31:
@@ -286,6 +297,10 @@ class Draft:
                     numpy.clip(index, -1, n).astype(numpy.int32) if index.itemsize > 4 else index
                 )
         self.along(index)
+
+    def told(self, index: Any) -> bool:
+        """Whether `checkify` was told of an index that may be out of range."""
+        return self.tell and told(index, self.shape, self.axis)
 
     def plan(self) -> Plan:
         at = self.at if self.runs < 2 or not any(shape_of(i) for i in self.indices) else 0

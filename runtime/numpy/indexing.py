@@ -8,12 +8,12 @@ from typing import Any
 import numpy
 
 from overt.runtime import dtypes
+from overt.runtime.dispatch import CHECKS, GRAPH
 from overt.runtime.errors import StagingError
 from overt.runtime.numpy.gather_scatter import gather, last_writes, scatter
 from overt.runtime.numpy.index_plan import MaskPlan, Plan, make_plan
 from overt.runtime.numpy.movement import shape_of, with_rule
 from overt.runtime.numpy.static_parts import pick, picked_shape, store
-from overt.runtime.primitive import GRAPH
 
 __all__ = ["getitem", "set_item"]
 
@@ -42,11 +42,11 @@ def is_host_array(x: Any) -> bool:
 
 
 def read(x: Any, index: Any, mode: str = "clip", fill: Any = None, check: bool = True,
-         sorted: bool = False, unique: bool = False) -> Any:  # fmt: skip
+         tell: bool = True, sorted: bool = False, unique: bool = False) -> Any:  # fmt: skip
     """The part of an array that any NumPy index selects."""
-    if type(index) is int and check and GRAPH.get() is None and x.aval.shape:
+    if type(index) is int and check and (GRAPH.get() or CHECKS.get()) is None and x.aval.shape:
         return read_row(x, index)
-    plan = make_plan(index, x.shape, check=check)
+    plan = make_plan(index, x.shape, check, tell)
     part = x if plan.whole else pick(x, spec=plan.spec)
     if isinstance(plan, MaskPlan):
         return Selected(part, plan.mask, plan.start, plan.covered)
@@ -153,9 +153,10 @@ def float_like(x: Any, piece: Any) -> Any:
 
 
 def write(x: Any, index: Any, value: Any, combine: str = "set", mode: str = "drop",
-          check: bool = True, sorted: bool = False, unique: bool = False) -> Any:  # fmt: skip
+          check: bool = True, tell: bool = True, sorted: bool = False,
+          unique: bool = False) -> Any:  # fmt: skip
     """An array with `value` stored at, or combined into, the part that an index selects."""
-    plan = make_plan(index, x.shape, check=check)
+    plan = make_plan(index, x.shape, check, tell)
     if isinstance(plan, MaskPlan):
         if plan.whole:
             return masked_write(x, plan, value, combine)
@@ -335,7 +336,7 @@ def taken(g: Any, index: Any, value: Any) -> Any:
     if not (on_device(g) or is_host_array(g)):
         return g[index]
     g = np.asarray(g)
-    plan = make_plan(index, g.shape)
+    plan = make_plan(index, g.shape, tell=False)
     part = g if plan.whole else pick(g, spec=plan.spec)
     if isinstance(plan, MaskPlan):
         if isinstance(value, Selected):
@@ -369,7 +370,7 @@ def withdrawn(g: Any, index: Any, value: Any) -> tuple[Any, Any]:
     (Array(1., dtype=float32), Array([0., 2., 3.], dtype=float32))
     """
     if on_device(g) and g.shape:
-        plan = make_plan(index, g.shape)
+        plan = make_plan(index, g.shape, tell=False)
         if isinstance(plan, Plan) and plan.whole and one_place(plan):
             part, rest = exchange(g, 0, *plan.indices, axes=plan.axes, wrap=plan.wrap)
             return fitted(fitted_back(part, value), value), rest

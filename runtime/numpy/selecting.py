@@ -81,6 +81,7 @@ def take(
         mode=TAKE_MODES[mode],
         fill=fill_value,
         check=mode in (None, "raise"),
+        tell=mode in (None, "raise"),
         sorted=indices_are_sorted,
         unique=unique_indices,
     )
@@ -131,6 +132,7 @@ def aligned_index(shape: tuple[int, ...], indices: Any, axis: int) -> tuple[Any,
     jvp=lambda dots, out, arr, indices, *, axis, mode, fill_value: np.take_along_axis(
         dots[0], indices, axis
     ),
+    open=True,
 )
 def take_along_axis(
     arr: Any, indices: Any, axis: int | None = -1, mode: str | None = None, fill_value: Any = None
@@ -146,8 +148,8 @@ def take_along_axis(
         arr, axis = np.ravel(arr), 0
     axis = normal_axis(axis, arr.ndim)
     index = aligned_index(arr.shape, indices, axis)
-    mode = {None: "clip", "clip": "clip", "fill": "fill", "promise_in_bounds": "promise"}[mode]
-    return read(arr, index, mode=mode, fill=fill_value, check=False)
+    how = {None: "clip", "clip": "clip", "fill": "fill", "promise_in_bounds": "promise"}[mode]
+    return read(arr, index, mode=how, fill=fill_value, check=False, tell=mode is None)
 
 
 def along_axis_back(g: Any, arr: Any, indices: Any, axis: int | None) -> Any:
