@@ -15,6 +15,8 @@ from jaxlib import _jax, xla_client
 from overt.backend.client import default_device
 
 Buffer = _jax.ArrayImpl
+Device = _jax.Device
+JaxRuntimeError = _jax.JaxRuntimeError
 _ZERO_COPY = _jax.HostBufferSemantics.ZERO_COPY
 _DURING_CALL = _jax.HostBufferSemantics.IMMUTABLE_ONLY_DURING_CALL
 

@@ -15,22 +15,27 @@ from typing import Any
 __version__ = "0.1.0"
 
 _NAMES = {
+    "overt.backend.execute": "Device",
     "overt.runtime.array": "Array",
-    "overt.runtime.config": "config debug_infs debug_nans default_device default_matmul_precision "
-    "default_prng_impl enable_x64 log_compiles numpy_dtype_promotion numpy_rank_promotion "
-    "threefry_partitionable transfer_guard",
+    "overt.runtime.config": "config debug_infs debug_key_reuse debug_nans default_device "
+    "default_matmul_precision default_prng_impl enable_checks enable_custom_prng enable_x64 "
+    "explain_cache_misses legacy_prng_key log_compiles no_execution no_tracing "
+    "numpy_dtype_promotion numpy_rank_promotion threefry_partitionable transfer_guard",
+    "overt.runtime.dtypes": "float0",
     "overt.runtime.interop": "default_backend devices live_arrays local_devices",
     "overt.runtime.lax": "stop_gradient",
     "overt.transformer.callbacks": "pure_callback",
     "overt.transformer.custom": "custom_gradient custom_jvp custom_vjp",
-    "overt.transformer.evaluate": "block_until_ready clear_caches device_count device_get "
-    "device_put disable_jit effects_barrier eval_shape local_device_count process_count "
-    "process_index",
+    "overt.transformer.evaluate": "block_until_ready clear_caches copy_to_host_async "
+    "device_count device_get device_put disable_jit ds effects_barrier ensure_compile_time_eval "
+    "eval_shape host_count host_id host_ids local_device_count process_count "
+    "process_index process_indices typeof",
     "overt.transformer.gradients": "grad value_and_grad",
     "overt.runtime.places": "named_scope",
     "overt.transformer.identity": "checkpoint named_call",
     "overt.transformer.jacobians": "hessian jacfwd jacobian jacrev jvp linearize vjp",
     "overt.transformer.jit": "jit",
+    "overt.transformer.linear": "closure_convert fwd_and_bwd linear_transpose",
     "overt.transformer.make_jaxpr": "make_jaxpr",
     "overt.transformer.stages": "ShapeDtypeStruct xla_computation",
     "overt.transformer.vectorize": "vmap",
@@ -39,9 +44,8 @@ _PLACES = {name: (module, name) for module, names in _NAMES.items() for name in 
 _PLACES["remat"] = ("overt.transformer.identity", "checkpoint")
 _PLACES["source"] = ("overt.transformer.transformed", "generated")
 _SUBMODULES = (
-    "debug dtypes errors example_libraries experimental flatten_util image lax nn numpy ops random "
-    "scipy stages tree tree_util "
-    "export profiler"
+    "custom_derivatives debug dlpack dtypes errors example_libraries experimental export "
+    "flatten_util image lax nn numpy ops profiler random scipy stages tree tree_util typing"
 )
 _MODULES = frozenset(_SUBMODULES.split())
 

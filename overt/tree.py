@@ -18,6 +18,7 @@ from overt.runtime.tree import tree_reduce_associative as reduce_associative
 from overt.runtime.tree import tree_structure as structure
 from overt.runtime.tree import tree_transpose as transpose
 from overt.runtime.tree import tree_unflatten as unflatten
+from overt.runtime.tree_registry import static as static
 
 __all__ = [
     "all",
@@ -30,6 +31,7 @@ __all__ = [
     "map_with_path",
     "reduce",
     "reduce_associative",
+    "static",
     "structure",
     "transpose",
     "unflatten",

@@ -32,6 +32,16 @@ DEFAULTS: dict[str, Any] = {
     "compilation_cache_dir": None,
     "persistent_cache_min_compile_time_secs": 0.0,
     "transfer_guard": "allow",
+    "enable_custom_prng": False,
+    "legacy_prng_key": "allow",
+    "debug_key_reuse": False,
+    "no_execution": False,
+}
+# Settings that no program depends on, so that changing one compiles nothing again.
+WATCHED: dict[str, Any] = {
+    "enable_checks": False,
+    "explain_cache_misses": False,
+    "no_tracing": False,
 }
 
 
@@ -67,11 +77,14 @@ def _from_environment(name: str, default: Any) -> Any:
 
 def _setting_name(name: str) -> str:
     short = name.removeprefix("overt_").removeprefix("jax_")
-    if short not in DEFAULTS:
-        raise AttributeError(f"there is no setting {name!r}; known: {', '.join(DEFAULTS)}")
+    if short not in DEFAULTS and short not in WATCHED:
+        known = ", ".join((*DEFAULTS, *WATCHED))
+        raise AttributeError(f"there is no setting {name!r}; known: {known}")
     return short
 
 
+_watched_base = {name: _from_environment(name, value) for name, value in WATCHED.items()}
+_watched: ContextVar[dict[str, Any]] = ContextVar("overt_watched", default={})  # noqa: B039
 _base = Settings({name: _from_environment(name, value) for name, value in DEFAULTS.items()})
 # Overrides of this context: (base they were computed from, their values, the combination).
 _overrides: ContextVar[tuple[Settings, dict[str, Any], Settings] | None] = ContextVar(
@@ -100,12 +113,19 @@ class Config:
     """
 
     def __getattr__(self, name: str) -> Any:
-        return getattr(current(), _setting_name(name))
+        name = _setting_name(name)
+        if name in WATCHED:
+            return _watched.get().get(name, _watched_base[name])
+        return getattr(current(), name)
 
     def update(self, name: str, value: Any) -> None:
         """Change a setting for the whole process; names may carry the prefix `overt_`."""
         global _base
-        _base = _base.replaced(_setting_name(name), value)
+        name = _setting_name(name)
+        if name in WATCHED:
+            _watched_base[name] = value
+        else:
+            _base = _base.replaced(name, value)
 
     def read(self, name: str) -> Any:
         """The value of a setting."""
@@ -119,6 +139,13 @@ config = Config()
 def override(name: str, value: Any) -> Iterator[None]:
     """Change one setting inside a `with` block, for this thread or task alone."""
     name = _setting_name(name)
+    if name in WATCHED:
+        outer = _watched.set({**_watched.get(), name: value})
+        try:
+            yield
+        finally:
+            _watched.reset(outer)
+        return
     found = _overrides.get()
     values = {**(found[1] if found else {}), name: value}
     token = _overrides.set((_base, values, Settings({**_base.items, **values})))
@@ -149,3 +176,10 @@ default_device = _switch("default_device", "The device that new arrays go to ins
 default_prng_impl = _switch("default_prng_impl", "Random number generator of new keys in a block.")
 threefry_partitionable = _switch("threefry_partitionable", "The partitionable random stream.")
 transfer_guard = _switch("transfer_guard", "'allow', 'log' or 'disallow' transfers in a block.")
+enable_checks = _switch("enable_checks", "Verify every program that is staged in a block.")
+enable_custom_prng = _switch("enable_custom_prng", "`PRNGKey` makes typed keys in a block.")
+legacy_prng_key = _switch("legacy_prng_key", "'allow', 'warn' or 'error' on raw keys in a block.")
+debug_key_reuse = _switch("debug_key_reuse", "Raise KeyReuseError where a key is used again.")
+explain_cache_misses = _switch("explain_cache_misses", "Log why `jit` stages a function again.")
+no_tracing = _switch("no_tracing", "Raise RuntimeError where `jit` would stage a function.")
+no_execution = _switch("no_execution", "Raise RuntimeError where a program would be run.")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import functools
 import inspect
 import operator
@@ -11,7 +12,7 @@ from typing import Any
 import numpy
 
 from overt.runtime import dtypes
-from overt.runtime.aval import aval_of
+from overt.runtime.aval import Aval, aval_of
 from overt.runtime.batching import AUTO, vmap_call
 from overt.runtime.derivatives import add, is_inexact, materialize
 from overt.runtime.dual import Dual, dual, primal_at, tangent_at
@@ -20,7 +21,73 @@ from overt.runtime.parts import is_array
 from overt.runtime.record import Recorded, vjp_call
 from overt.runtime.tree import tree_flatten, tree_leaves, tree_map
 
-__all__ = ["CustomRule", "custom_gradient", "custom_jvp", "custom_vjp"]
+__all__ = [
+    "CustomRule", "CustomVJPPrimal", "SymbolicZero", "custom_gradient", "custom_jvp", "custom_vjp",
+    "custom_vjp_primal_tree_values", "instantiated", "zero_from_primal",
+]  # fmt: skip
+
+
+@dataclasses.dataclass(frozen=True)
+class CustomVJPPrimal:
+    """An argument of a `fwd` rule that asked for symbolic zeros.
+
+    `perturbed` is False if the result is surely not differentiated with respect to it.
+    """
+
+    value: Any
+    perturbed: bool
+
+
+class SymbolicZero:
+    """A tangent or cotangent that is zero, for rules that asked for symbolic zeros.
+
+    >>> SymbolicZero(Aval((2,), numpy.dtype("float32")))
+    SymbolicZero(float32[2])
+    """
+
+    def __init__(self, aval: Aval):
+        self.aval = aval
+        self.shape, self.dtype, self.ndim, self.size = aval.shape, aval.dtype, aval.ndim, aval.size
+
+    def instantiate(self) -> Any:
+        """The zero as an array."""
+        from overt.runtime import numpy as np
+
+        return np.zeros(self.shape, self.dtype)
+
+    def __repr__(self) -> str:
+        return f"SymbolicZero({self.aval})"
+
+
+def instantiated(x: Any) -> Any:
+    """A symbolic zero as an array; other values as they are."""
+    return x.instantiate() if isinstance(x, SymbolicZero) else x
+
+
+def custom_vjp_primal_tree_values(tree: Any) -> Any:
+    """The values of the CustomVJPPrimals in a tree.
+
+    >>> custom_vjp_primal_tree_values([CustomVJPPrimal(1.0, True)])
+    [1.0]
+    """
+    return tree_map(lambda leaf: leaf.value, tree)
+
+
+def zero_from_primal(val: Any, symbolic_zeros: bool = False) -> Any:
+    """The zero tangent of a value: an array, or a SymbolicZero.
+
+    >>> zero_from_primal(2.0, symbolic_zeros=True)
+    SymbolicZero(float32[])
+    """
+    aval = aval_of(val)
+    if not dtypes.is_inexact(aval.dtype):
+        aval = Aval(aval.shape, dtypes.float0)
+    zero = SymbolicZero(aval)
+    if symbolic_zeros:
+        return zero
+    return (
+        numpy.zeros(aval.shape, aval.dtype) if aval.dtype == dtypes.float0 else zero.instantiate()
+    )
 
 
 class CustomRule:
@@ -28,6 +95,8 @@ class CustomRule:
 
     `nondiff_argnums` are positions of arguments that are not differentiated and may be anything.
     """
+
+    symbolic_zeros = False  # whether the rule is told which tangents and cotangents are zero
 
     def __init__(
         self,
@@ -103,11 +172,13 @@ class CustomRule:
         """Refuse a function whose derivative was not given yet."""
         raise NotImplementedError
 
-    def forward(self, fixed: tuple, primals: tuple, tangents: tuple) -> tuple[Any, Any]:
-        """Result and tangent."""
+    def forward(
+        self, fixed: tuple, primals: tuple, tangents: tuple, active: Any = None
+    ) -> tuple[Any, Any]:
+        """Result and tangent; `active` says which leaves have a tangent, all of them if None."""
         raise NotImplementedError
 
-    def reverse(self, fixed: tuple, primals: tuple) -> tuple[Any, Callable]:
+    def reverse(self, fixed: tuple, primals: tuple, active: Any = None) -> tuple[Any, Callable]:
         """Result and pullback to the cotangents of `primals`."""
         raise NotImplementedError
 
@@ -117,11 +188,11 @@ class CustomRule:
 
     def _dual_call(self, level: int, fixed: tuple, leaves: list, definition: Any) -> Any:
         primals = [primal_at(level, x) for x in leaves]
-        dots = [
-            _tangent_or_zero(tangent_at(level, x), p) for x, p in zip(leaves, primals, strict=True)
-        ]
+        dots = [tangent_at(level, x) for x in leaves]
+        active = definition.unflatten(dot is not None for dot in dots)
+        dots = [_tangent_or_zero(dot, p) for dot, p in zip(dots, primals, strict=True)]
         out, out_dot = self.forward(
-            fixed, definition.unflatten(primals), definition.unflatten(dots)
+            fixed, definition.unflatten(primals), definition.unflatten(dots), active
         )
         results, out_definition = tree_flatten(out)
         out_dots = out_definition.flatten_up_to(out_dot)
@@ -132,11 +203,13 @@ class CustomRule:
     def _recorded_call(self, tape: Any, fixed: tuple, leaves: list, definition: Any) -> Any:
         primals = definition.unflatten(map(tape.primal, leaves))
         fixed = tree_map(tape.primal, fixed)
-        out, pull = self.reverse(fixed, primals)
+        active = definition.unflatten(tape.primal(x) is not x for x in leaves)
+        out, pull = self.reverse(fixed, primals, active)
         results, out_definition = tree_flatten(out)
+        filled_in = _symbolic if self.symbolic_zeros else materialize
 
         def pullback(gs: list[Any]) -> list[Any]:
-            filled = [materialize(g, x) for g, x in zip(gs, results, strict=True)]
+            filled = [filled_in(g, x) for g, x in zip(gs, results, strict=True)]
             bars = pull(out_definition.unflatten(filled))
             return definition.flatten_up_to(_whole(bars, primals))
 
@@ -178,7 +251,12 @@ def _whole(bars: Any, primals: tuple) -> tuple:
 
 
 def _without_zeros(bar: Any) -> Any:
-    return None if getattr(bar, "dtype", None) == dtypes.float0 else bar
+    zero = isinstance(bar, SymbolicZero) or getattr(bar, "dtype", None) == dtypes.float0
+    return None if zero else bar
+
+
+def _symbolic(g: Any, x: Any) -> Any:
+    return zero_from_primal(x, True) if g is None and is_array(x) else g
 
 
 class custom_jvp(CustomRule):  # noqa: N801
@@ -201,7 +279,7 @@ class custom_jvp(CustomRule):  # noqa: N801
 
     def defjvp(self, jvp: Callable, symbolic_zeros: bool = False) -> Callable:
         """Give the rule: `jvp(*nondiff, primals, tangents) -> result, tangent`."""
-        self.jvp = jvp
+        self.jvp, self.symbolic_zeros = jvp, symbolic_zeros
         return jvp
 
     def defjvps(self, *jvps: Callable | None) -> None:
@@ -225,8 +303,15 @@ class custom_jvp(CustomRule):  # noqa: N801
         if self.jvp is None:
             raise AttributeError(f"no jvp was given for {self.__name__}; use defjvp")
 
-    def forward(self, fixed: tuple, primals: tuple, tangents: tuple) -> tuple[Any, Any]:
+    def forward(
+        self, fixed: tuple, primals: tuple, tangents: tuple, active: Any = None
+    ) -> tuple[Any, Any]:
         assert self.jvp is not None
+        if self.symbolic_zeros and active is not None:
+            tangents = tree_map(
+                lambda dot, x, on: dot if on else zero_from_primal(x, True),
+                tangents, primals, active,
+            )  # fmt: skip
         pair = self.jvp(*fixed, primals, tangents)
         if not isinstance(pair, (tuple, list)) or len(pair) != 2:
             raise TypeError(
@@ -235,12 +320,12 @@ class custom_jvp(CustomRule):  # noqa: N801
             )
         return pair[0], tree_map(_without_zeros, pair[1])
 
-    def reverse(self, fixed: tuple, primals: tuple) -> tuple[Any, Callable]:
+    def reverse(self, fixed: tuple, primals: tuple, active: Any = None) -> tuple[Any, Callable]:
         leaves, definition = tree_flatten(primals)
         zeros = [_tangent_or_zero(None, x) for x in leaves]
 
         def along(dots: list[Any]) -> tuple[Any, Any]:
-            out, out_dot = self.forward(fixed, primals, definition.unflatten(dots))
+            out, out_dot = self.forward(fixed, primals, definition.unflatten(dots), active)
             return out_dot, out
 
         _, pull, out = vjp_call(along, zeros, has_aux=True)
@@ -282,16 +367,21 @@ class custom_vjp(CustomRule):  # noqa: N801
         optimize_remat: bool = False,
     ) -> None:
         """Give the rule: `fwd(*args) -> result, kept`, `bwd(*nondiff, kept, g) -> cotangents`."""
-        self.fwd, self.bwd = fwd, bwd
+        if symbolic_zeros and optimize_remat:
+            raise NotImplementedError("optimize_remat does not go with symbolic_zeros")
+        self.fwd, self.bwd, self.symbolic_zeros = fwd, bwd, symbolic_zeros
 
     def check(self) -> None:
         if self.fwd is None or self.bwd is None:
             raise AttributeError(f"no vjp was given for {self.__name__}; use defvjp")
 
-    def reverse(self, fixed: tuple, primals: tuple) -> tuple[Any, Callable]:
+    def reverse(self, fixed: tuple, primals: tuple, active: Any = None) -> tuple[Any, Callable]:
         assert self.fwd is not None and self.bwd is not None
-        bwd = self.bwd
-        pair = self.fwd(*self.merge(fixed, primals))
+        bwd, given = self.bwd, primals
+        if self.symbolic_zeros:
+            active = tree_map(lambda _: True, primals) if active is None else active
+            given = tree_map(CustomVJPPrimal, primals, active)
+        pair = self.fwd(*self.merge(fixed, given))
         if not isinstance(pair, (tuple, list)) or len(pair) != 2:
             raise TypeError(
                 f"the fwd rule of {self.__name__} must return a pair (result, kept), not "
@@ -305,9 +395,11 @@ class custom_vjp(CustomRule):  # noqa: N801
 
         return out, pull
 
-    def forward(self, fixed: tuple, primals: tuple, tangents: tuple) -> tuple[Any, Any]:
+    def forward(
+        self, fixed: tuple, primals: tuple, tangents: tuple, active: Any = None
+    ) -> tuple[Any, Any]:
         # The pullback is linear in the cotangent, so the tangent is its transpose.
-        out, pull = self.reverse(fixed, primals)
+        out, pull = self.reverse(fixed, primals, active)
 
         def bars(out_bar: Any) -> Any:
             return tree_map(materialize, pull(out_bar), primals)
@@ -322,9 +414,13 @@ class custom_vjp(CustomRule):  # noqa: N801
 
         def fwd(*args: Any) -> Any:
             assert self.fwd is not None
-            whole = self.fwd
+            whole, mark = self.fwd, lambda xs: xs
+            if self.symbolic_zeros:
+                marks = tree_map(lambda x: x.perturbed, args)
+                mark = lambda xs: tree_map(CustomVJPPrimal, xs, marks)
+                args = custom_vjp_primal_tree_values(args)
             (out, kept), (out_axes, kept_axes) = vmap_call(
-                lambda *xs: whole(*self.merge(fixed, xs)), args, axes, AUTO, lanes
+                lambda *xs: whole(*self.merge(fixed, mark(xs))), args, axes, AUTO, lanes
             )
             return out, (kept, out_axes, kept_axes, args)
 
@@ -332,6 +428,7 @@ class custom_vjp(CustomRule):  # noqa: N801
             assert self.bwd is not None
             rule = functools.partial(self.bwd, *fixed)
             kept, _, kept_axes, args = kept_all
+            g = tree_map(instantiated, g)
             bars = vmap_call(lambda k, h: _whole(rule(k, h), args), (kept, g), (kept_axes, 0),
                              0, lanes)  # fmt: skip
             leaves, definition = tree_flatten(args)
@@ -343,7 +440,7 @@ class custom_vjp(CustomRule):  # noqa: N801
             return definition.unflatten(summed)
 
         batched = _fixed_arity(custom_vjp, fun, len(axes))
-        batched.fwd, batched.bwd = fwd, bwd
+        batched.fwd, batched.bwd, batched.symbolic_zeros = fwd, bwd, self.symbolic_zeros
         return batched
 
 

@@ -29,6 +29,12 @@ class Entry:
         self.integers = integers  # range of the dtype that Python integers are converted to
 
 
+def refuse_execution(name: str) -> None:
+    """Errors: RuntimeError where the setting `no_execution` is on."""
+    if _current().no_execution:
+        raise RuntimeError(f"{name} would be run, but the setting no_execution is on")
+
+
 def execute(primitive: Primitive, operands: tuple, params: dict) -> Any:
     """The result of a primitive on concrete operands."""
     key: list[Any] = [primitive, settings := _current()]
@@ -49,6 +55,7 @@ def execute(primitive: Primitive, operands: tuple, params: dict) -> Any:
     except TypeError:
         raise _unhashable(primitive, params) from None
     if entry is None:
+        refuse_execution(primitive.name)
         avals = tuple(key[2 : 2 + len(operands)])
         entry = _cache[tuple(key)] = compile_primitive(primitive, avals, params)
     if entry.integers is not None:
@@ -185,6 +192,7 @@ def _execute_placed(primitive: Primitive, operands: tuple, params: dict) -> Any:
     key = (primitive, config.current(), device, avals, static_key(params))
     entry = _cache.get(key)
     if entry is None:
+        refuse_execution(primitive.name)
         entry = _cache[key] = compile_primitive(primitive, avals, params, device)
     made = run(entry.executable, on_device(arrays, device), arrays)
     result = wrap(made, entry.out, device, committed)

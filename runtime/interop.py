@@ -128,6 +128,16 @@ def from_dlpack(x: Any, device: Any = None, copy: bool | None = None) -> DeviceA
     return PlacedArray(buffer, aval, target, True)
 
 
+def is_supported_dtype(dtype: Any) -> bool:
+    """Whether arrays of a dtype can be shared by DLPack, which has no numbers of odd widths.
+
+    >>> is_supported_dtype("float32"), is_supported_dtype("int4")
+    (True, False)
+    """
+    dtype = np.dtype(dtype)
+    return dtype == dtypes.bfloat16 or dtype.isbuiltin == 1 and dtype.kind in "biufc"
+
+
 def _dlpack_device(x: Any) -> Any:
     from overt.backend import client
 

@@ -116,6 +116,8 @@ class Program:
 
             logging.getLogger("overt").warning("compiling %s for %s", self.name, self.avals)
         module, callbacks = self.module(device.platform)
+        if config.config.enable_checks:
+            module.operation.verify()
         out = [*self.out, *[Aval((), np.dtype("int32"))] * len(self.checks)]
         cache = config.current().compilation_cache_dir
         made = execute.compile_module(module, out, device, callbacks, self.options, cache)
@@ -163,6 +165,7 @@ class Program:
 
     def _run(self, arrays: Sequence[Any], others: Sequence[Any] | None = None) -> list[DeviceArray]:
         """The general case: any device, effects, growing buffers, checks of the results."""
+        eager.refuse_execution(self.name)
         token = GRAPH.set(None)
         try:
             arrays = [eager.operand(x) for x in arrays]

@@ -14,7 +14,7 @@ import numpy as np
 from overt.runtime import config, interop
 from overt.runtime.array import Array, DeviceArray
 from overt.runtime.aval import Aval, aval_of
-from overt.runtime.errors import StagingError
+from overt.runtime.errors import UnexpectedTracerError, conversion_error
 from overt.runtime.places import Place, origin
 from overt.runtime.primitive import GRAPH, LITERALS, Primitive
 
@@ -103,7 +103,7 @@ class Symbolic(Array):
 
     def numbers(self, purpose: str = "reading the numbers") -> np.ndarray:
         if not self.evaluable:
-            raise StagingError(
+            raise conversion_error(purpose)(
                 f"{purpose} needs the value of {self.aval}, which is known only when the compiled "
                 "program runs; mark the argument it comes from as static, or use overt.numpy "
                 "operations on it instead"
@@ -279,7 +279,9 @@ def set_outputs(graph: Graph, results: Sequence[Any]) -> None:
         if isinstance(x, Array) and x.level:
             if hasattr(x, "refuse"):  # x[mask] of a mask known only at run time
                 x.refuse("a result x[mask] of a compiled function")
-            raise StagingError(f"a value of an enclosing transformation ({x!r}) left its program")
+            raise UnexpectedTracerError(
+                f"a value of an enclosing transformation ({x!r}) left its program"
+            )
     graph.outputs = [x if type(x) in LITERALS else constant(x) for x in results]
     for i, x in enumerate(graph.outputs):
         if type(x) is Symbolic and x.graph.root is not graph.root:

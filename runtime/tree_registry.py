@@ -17,6 +17,9 @@ from overt.backend.pytrees import DictKey, GetAttrKey, SequenceKey, new_registry
 
 T = TypeVar("T")
 
+KeyEntry = Any  # one step into a tree: a DictKey, SequenceKey, GetAttrKey or a user's own
+KeyPath = tuple[KeyEntry, ...]
+
 LENIENT = new_registry()
 STRICT = new_registry()
 UNFLATTEN: dict[type, Callable[[Any, Any], Any]] = {}  # how registered types are built
@@ -210,6 +213,20 @@ def _check_fields(
     if expected - given - set(dropped):
         missing = sorted(expected - given - set(dropped))
         raise ValueError(f"missing fields for {name}: {missing} (add them to drop_fields?)")
+
+
+def static(**kwargs: Any) -> Any:
+    """A field of a dataclass that belongs to its structure; arguments as `dataclasses.field`.
+
+    >>> import dataclasses
+    >>> @register_dataclass
+    ... @dataclasses.dataclass
+    ... class Scaled:
+    ...     x: float
+    ...     unit: str = static(default="m")
+    """
+    metadata = {**(kwargs.pop("metadata", None) or {}), "static": True}
+    return dataclasses.field(metadata=metadata, **kwargs)
 
 
 def register_static(cls: type[T]) -> type[T]:

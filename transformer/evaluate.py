@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import operator
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from typing import Any
 
 from overt.runtime import config, interop
 from overt.runtime.array import Array, DeviceArray
+from overt.runtime.aval import Aval, aval_of
+from overt.runtime.dispatch import GRAPH
 from overt.runtime.parts import is_array
 from overt.runtime.tree import tree_leaves, tree_map
 
@@ -99,6 +103,75 @@ def process_index(backend: str | None = None) -> int:
 def process_count(backend: str | None = None) -> int:
     """How many processes work together."""
     return max(device.process_index for device in interop.devices(backend)) + 1
+
+
+def process_indices(backend: str | None = None) -> list[int]:
+    """The numbers of all processes that work together."""
+    return list(range(process_count(backend)))
+
+
+host_id, host_count, host_ids = process_index, process_count, process_indices
+
+
+def typeof(x: Any) -> Aval:
+    """Shape, dtype and weakness of an array or number.
+
+    >>> import overt, overt.numpy as np
+    >>> overt.typeof(np.ones((2, 3)))
+    float32[2,3]
+    """
+    return aval_of(x)
+
+
+def copy_to_host_async(x: Any) -> None:
+    """Begin to copy every array of a tree to the host, so that reading it waits less."""
+    for leaf in tree_leaves(x):
+        if isinstance(leaf, DeviceArray):
+            leaf.copy_to_host_async()
+
+
+def ds(start: Any, size: int | None = None, stride: int | None = None) -> slice:
+    """A slice given by its first place and its size; of one number, from 0 to there.
+
+    Errors: TypeError for a place that is not known yet.
+
+    >>> import overt
+    >>> overt.ds(2, 3)
+    slice(2, 5, None)
+    """
+    if size is None:
+        start, size = 0, start
+    try:
+        start, size = operator.index(start), operator.index(size)
+    except TypeError as error:
+        raise TypeError(
+            "ds needs a start and a size that are known; lax.dynamic_slice takes a start that is "
+            "not"
+        ) from error
+    if stride is None:
+        return slice(start, start + size)
+    return slice(start, start + size * stride, stride)
+
+
+@contextmanager
+def ensure_compile_time_eval() -> Iterator[None]:
+    """A block whose operations on known values are done at once, also while a program is staged.
+
+    Errors: StagingError for an operation in it on a value that is not known yet.
+
+    >>> import overt, overt.numpy as np
+    >>> def padded(x):
+    ...     with overt.ensure_compile_time_eval():
+    ...         size = int(np.sqrt(np.array(9.0)))
+    ...     return np.pad(x, (0, size))
+    >>> overt.jit(padded)(np.ones(1)).shape
+    (4,)
+    """
+    token = GRAPH.set(None)
+    try:
+        yield
+    finally:
+        GRAPH.reset(token)
 
 
 def clear_caches() -> None:

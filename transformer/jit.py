@@ -14,6 +14,7 @@ from overt.runtime.interop import device_put
 from overt.runtime.tree_registry import STRICT
 from overt.transformer import rewrite, transformed
 from overt.transformer.arguments import Call, bound_objects, is_small_integer, needed_inputs
+from overt.transformer.misses import before_staging
 from overt.transformer.staged import Staged
 from overt.transformer.static import Chosen
 from overt.transformer.transformed import Transformed, noted
@@ -140,6 +141,7 @@ class Jitted(Transformed):
             found = variants.fitting(call)
             if found is not None:
                 return found
+            before_staging(self, call)
             try:
                 staged = self.staged(call)
             except StagingError as error:

@@ -9,7 +9,7 @@ import numpy
 
 from overt.runtime.array import Array
 from overt.runtime.dispatch import CHECKS, GRAPH
-from overt.runtime.errors import StagingError
+from overt.runtime.errors import NonConcreteBooleanIndexError, StagingError
 from overt.runtime.numpy.movement import shape_of
 
 FULL = slice(None)
@@ -123,7 +123,7 @@ def mask_value(mask: Any, what: str) -> Any:
     try:
         return numpy.asarray(mask)
     except (StagingError, TypeError) as error:
-        raise StagingError(
+        raise NonConcreteBooleanIndexError(
             f"{what} selects a number of elements that is known only at run time, and shapes must "
             "be known when the program is compiled; write np.where(mask, x, other), or np.nonzero "
             "with size=..., instead"
@@ -341,7 +341,7 @@ def masked_plan(entries: list[Any], shape: tuple[int, ...]) -> MaskPlan:
             spec.append(entry % n)
             axis, whole = axis + 1, False
         else:
-            raise StagingError(
+            raise NonConcreteBooleanIndexError(
                 "a boolean index whose values are known only at run time can be combined with "
                 "integers and slices only; write np.where(mask, x, other) instead"
             )

@@ -14,7 +14,7 @@ from typing import Any, NoReturn
 import numpy
 
 from overt.runtime.array import Array, DeviceArray
-from overt.runtime.errors import StagingError
+from overt.runtime.errors import NonConcreteBooleanIndexError
 from overt.runtime.primitive import Composite, Primitive, static_key
 
 __all__ = ["Selected"]
@@ -47,7 +47,7 @@ class Length:
         return id(self.owner)
 
     def __index__(self) -> NoReturn:
-        raise StagingError(
+        raise NonConcreteBooleanIndexError(
             "the number of elements that a boolean index selects is known only at run time, but "
             f"was needed as a Python number; {WAY_OUT}"
         )
@@ -99,7 +99,7 @@ class Selected(Array):
         return operator.index(Length(self))
 
     def refuse(self, what: str) -> NoReturn:
-        raise StagingError(
+        raise NonConcreteBooleanIndexError(
             f"{what} needs to know how many elements a boolean index selects, which is known only "
             f"at run time; {WAY_OUT}"
         )

@@ -3,12 +3,17 @@
 from __future__ import annotations
 
 import math
+import warnings
 from collections.abc import Callable, Iterator
-from contextlib import AbstractContextManager, nullcontext
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from typing import Any
+
+import numpy
 
 import overt.runtime.numpy as np
 from overt.runtime import config, dtypes
+from overt.runtime.array import DeviceArray
+from overt.runtime.errors import KeyReuseError
 from overt.runtime.kinds import prng_key
 from overt.runtime.primitive import Composite
 from overt.runtime.random.generators import fold_words, generator, split_words
@@ -54,11 +59,12 @@ class Key:
     """
 
     # No dtype: what has a shape and a dtype passes for an array.
-    __slots__ = ("words", "impl")
+    __slots__ = ("words", "impl", "used")
 
     def __init__(self, words: Any, impl: str = "threefry2x32"):
         self.words = words
         self.impl = impl
+        self.used = False  # kept up to date while the setting `debug_key_reuse` is on
 
     @property
     def shape(self) -> tuple[int, ...]:
@@ -138,15 +144,64 @@ def raw(name: str, key: Any) -> Any:
     return np.asarray(words)
 
 
-def _drawing(key: Any) -> AbstractContextManager[None]:
-    """A block in which raw keys are for the generator of `key`."""
-    if isinstance(key, Key) and key.impl != config.current().default_prng_impl:
-        return config.override("default_prng_impl", key.impl)
+def _drawing(name: str, key: Any) -> AbstractContextManager[None]:
+    """A block in which raw keys are for the generator of `key`, where that may be used."""
+    settings = config.current()
+    impl = key.impl if isinstance(key, Key) else settings.default_prng_impl
+    if settings.legacy_prng_key != "allow" or settings.debug_key_reuse:
+        return _guarded(name, key, impl)
+    if impl != settings.default_prng_impl:
+        return config.override("default_prng_impl", impl)
     return nullcontext()
 
 
+@contextmanager
+def _guarded(name: str, key: Any, impl: str) -> Iterator[None]:
+    if isinstance(key, Key):
+        if config.current().debug_key_reuse:
+            _use(name, key)
+    elif (mode := config.current().legacy_prng_key) != "allow":
+        message = f"{name} was given a raw key; make keys with random.key, not random.PRNGKey"
+        if mode == "error":
+            raise ValueError(message)
+        warnings.warn(message, stacklevel=4)
+    # What the function itself draws with are raw keys, each used once.
+    with (
+        config.override("legacy_prng_key", "allow"),
+        config.override("debug_key_reuse", False),
+        config.override("default_prng_impl", impl),
+    ):
+        yield
+
+
+# Keys that were drawn with or split while `debug_key_reuse` was on, by their words.
+_used: set[tuple[str, bytes]] = set()
+
+
+def _use(name: str, key: Key) -> None:
+    """Note that a key is used. Errors: KeyReuseError if it was used before."""
+    known = not key.shape and isinstance(key.words, DeviceArray)
+    mark = (key.impl, numpy.asarray(key.words).tobytes()) if known else None
+    if key.used or mark in _used:
+        raise KeyReuseError(
+            f"{name} was given a key that was used before, and would repeat its numbers; split the "
+            "key first, or say with random.clone(key) that this is meant"
+        )
+    key.used = True
+    if mark is not None:
+        _used.add(mark)
+
+
+def _fresh(key: Key) -> Key:
+    """Note that a key was made, or made again, and may be used."""
+    if _used and isinstance(key.words, DeviceArray):
+        for words in numpy.asarray(key.words).reshape(-1, key.words.shape[-1]):
+            _used.discard((key.impl, words.tobytes()))
+    return key
+
+
 def _like(key: Any, words: Any) -> Any:
-    return Key(words, key.impl) if isinstance(key, Key) else words
+    return _fresh(Key(words, key.impl)) if isinstance(key, Key) else words
 
 
 def _implementation(impl: Any) -> str:
@@ -186,7 +241,7 @@ def key(seed: Any, *, impl: Any = None, dtype: Any = None) -> Key:
     [0, 42]
     """
     impl = _implementation(impl if dtype is None else dtype)
-    return Key(_seeded("key", seed, impl), impl)
+    return _fresh(Key(_seeded("key", seed, impl), impl))
 
 
 def PRNGKey(seed: Any, *, impl: Any = None) -> Any:
@@ -195,7 +250,9 @@ def PRNGKey(seed: Any, *, impl: Any = None) -> Any:
     >>> PRNGKey(42).tolist()
     [0, 42]
     """
-    return _seeded("PRNGKey", seed, _implementation(impl))
+    impl = _implementation(impl)
+    words = _seeded("PRNGKey", seed, impl)
+    return Key(words, impl) if config.current().enable_custom_prng else words
 
 
 def key_data(keys: Any) -> Any:
@@ -215,7 +272,7 @@ def wrap_key_data(key_bits_array: Any, *, impl: Any = None, dtype: Any = None) -
         raise TypeError(
             f"keys of {impl} are uint32 of shape (..., {size}), got {words.dtype} {words.shape}"
         )
-    return Key(words, impl)
+    return _fresh(Key(words, impl))
 
 
 def key_impl(keys: Any) -> str:
@@ -225,14 +282,14 @@ def key_impl(keys: Any) -> str:
 
 def clone(key: Any) -> Any:
     """The same key again, where using it twice is meant."""
-    return key
+    return _fresh(Key(key.words, key.impl)) if isinstance(key, Key) else key
 
 
 class Sampler(Composite):
     """A composite of a key: runs on the key's words, whichever kind of key it is given."""
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
-        with _drawing(args[0] if args else kwargs.get("key")):
+        with _drawing(self.__name__, args[0] if args else kwargs.get("key")):
             return super().__call__(*args, **kwargs)
 
     def bind(self, args: tuple, kwargs: dict[str, Any]) -> dict[str, Any]:
@@ -270,7 +327,7 @@ def split(key: Any, num: int | tuple[int, ...] = 2) -> Any:
     [2718843009, 1272950319]
     """
     shape = tuple(num) if isinstance(num, (tuple, list)) else (num,)
-    with _drawing(key):
+    with _drawing("split", key):
         return _like(key, _split(raw("split", key), shape))
 
 
@@ -283,5 +340,6 @@ def fold_in(key: Any, data: Any) -> Any:
     """
     if np.ndim(data):
         raise TypeError(f"fold_in needs a scalar, got shape {np.shape(data)}; use vmap")
-    with _drawing(key):
+    # A key may be folded with many numbers, and used after that too.
+    with config.override("debug_key_reuse", False), _drawing("fold_in", key):
         return _like(key, _fold_in(raw("fold_in", key), data))
