@@ -274,6 +274,29 @@ def spec_of(x: Any, numbers: bool = False, leaves: bool = False) -> Spec:
     return Node(parts.kind, parts.keys, children, parts.rebuild)
 
 
+def row_spec(stacked: Any, columns: list[Any]) -> Spec:
+    """What a record is made of, from all records of a loop as one; adds the arrays to `columns`."""
+    if type(stacked) is Repeated and is_array(stacked.value):
+        columns.append(stacked)
+        return Value(aval_of(stacked.value))
+    if type(stacked) in NUMBERS:
+        return Known(stacked)
+    if type(stacked) is UndefinedValue:
+        return Unset(name_of(stacked))
+    if type(stacked) is Unsure:
+        inner = row_spec(stacked.value, columns)
+        return Maybe(inner, row_spec(stacked.flag, columns), stacked.name)
+    if is_array(stacked):
+        columns.append(stacked)
+        aval = aval_of(stacked)
+        return Value(Aval(aval.shape[1:], aval.dtype, aval.weak))
+    parts = parts_of(stacked)
+    if parts is None:
+        return Known(stacked)
+    children = [row_spec(value, columns) for value in parts.values]
+    return Node(parts.kind, parts.keys, children, parts.rebuild)
+
+
 def join(a: Spec, b: Spec, path: tuple[Any, ...] = ()) -> Spec:
     """The spec that values of both can be converted to. Errors: Unlike, with the place."""
     if isinstance(a, Unset):

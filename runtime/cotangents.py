@@ -6,14 +6,17 @@ it all.
 
 from __future__ import annotations
 
+import dataclasses
 from collections.abc import Callable, Iterable
 from typing import Any
 
+from overt.runtime.aval import Aval, aval_of
 from overt.runtime.containers import appended, changed, popped
 from overt.runtime.derivatives import (
     add,
     children_of,
     fitted,
+    is_inexact,
     ones_like_tree,
     sum_to,
     zeros_like_tree,
@@ -223,16 +226,35 @@ sum_to.rule = Rule(  # type: ignore[attr-defined]
 # --- functions that only move things --------------------------------------------------------------
 
 
+@dataclasses.dataclass(frozen=True)
 class Token:
     """Stands for one value while a function that only moves values is watched."""
 
-    __slots__ = ("path",)
-
-    def __init__(self, path: tuple[Any, ...]) -> None:
-        self.path = path
+    path: tuple[Any, ...]
 
 
-def move(fn: Callable[..., Any], args: tuple[Any, ...], moving: list[bool]) -> tuple[Any, Callable]:
+@dataclasses.dataclass(frozen=True)
+class Moved:
+    """Where a function that only moves values has put those of its arguments.
+
+    `traced` is its result with tokens in place of values; `shapes` are the arguments without theirs.
+    """
+
+    traced: Any
+    shapes: tuple[Any, ...]
+
+    def __call__(self, g: Any) -> list[Any]:
+        """The cotangents of the arguments from that of the result."""
+        bars: list[Any] = [None] * len(self.shapes)
+        found: dict[tuple[Any, ...], Any] = {}
+        gather(g, self.traced, found)
+        for path, bar in found.items():
+            i = path[0]
+            bars[i] = add(bars[i], at_path(self.shapes[i], path[1:], bar))
+        return bars
+
+
+def move(fn: Callable[..., Any], args: tuple[Any, ...], moving: list[bool]) -> tuple[Any, Moved]:
     """Run a function that only moves values about; its result, and its pullback.
 
     The arguments named by `moving` are replaced by tokens and the function is run on them too:
@@ -249,17 +271,33 @@ def move(fn: Callable[..., Any], args: tuple[Any, ...], moving: list[bool]) -> t
         out, traced = list(out) if not is_array(out) else out, traced
         if not isinstance(traced, Token) and not is_array(out):
             traced = list(traced)
+    return out, Moved(tokens_in(traced), tuple(map(shapes_in, args)))
 
-    def pullback(g: Any) -> list[Any]:
-        bars: list[Any] = [None] * len(args)
-        found: dict[tuple[Any, ...], Any] = {}
-        gather(g, traced, found)
-        for path, bar in found.items():
-            i = path[0]
-            bars[i] = add(bars[i], at_path(args[i], path[1:], bar))
-        return bars
 
-    return out, pullback
+def tokens_in(traced: Any) -> Any:
+    """A result of tokens, with None for everything else in it."""
+    if isinstance(traced, Token):
+        return traced
+    parts = None if is_array(traced) else children_of(traced)
+    return None if parts is None else parts[1]([tokens_in(value) for value in parts[0]])
+
+
+def shapes_in(x: Any) -> Any:
+    """A value with avals in place of float arrays, and None for what has no derivative."""
+    if is_array(x):
+        return aval_of(x) if is_inexact(x) else None
+    parts = children_of(x)
+    return None if parts is None else parts[1]([shapes_in(value) for value in parts[0]])
+
+
+def zeros_in(shapes: Any) -> Any:
+    """The zero cotangent of a value that had these shapes."""
+    if isinstance(shapes, Aval):
+        import overt.runtime.numpy as np
+
+        return np.zeros(shapes.shape, shapes.dtype) if shapes.shape or not shapes.weak else 0.0
+    parts = children_of(shapes)
+    return None if parts is None else parts[1]([zeros_in(value) for value in parts[0]])
 
 
 def marks(x: Any, path: tuple[Any, ...]) -> Any:
@@ -291,13 +329,21 @@ def gather(g: Any, traced: Any, found: dict[tuple[Any, ...], Any]) -> None:
                 gather(bar, inner, found)
 
 
-def at_path(x: Any, path: tuple[Any, ...], bar: Any) -> Any:
-    """A cotangent of `x` that is zero but for one part."""
+def stack_of(shapes: list[Any], bars: list[Any]) -> Any:
+    """The cotangent of an array from those of its rows, None among them a zero."""
+    import overt.runtime.numpy as np
+
+    pairs = zip(shapes, bars, strict=True)
+    return np.stack([zeros_in(row) if bar is None else bar for row, bar in pairs])
+
+
+def at_path(shapes: Any, path: tuple[Any, ...], bar: Any) -> Any:
+    """A cotangent of what had these shapes that is zero but for one part."""
     if not path:
         return bar
-    if type(x) is dict:
-        return {k: bar if k == path[0] else zeros_like_tree(v) for k, v in x.items()}
-    return type(x)(bar if i == path[0] else zeros_like_tree(v) for i, v in enumerate(x))
+    if type(shapes) is dict:
+        return {k: bar if k == path[0] else zeros_in(v) for k, v in shapes.items()}
+    return type(shapes)(bar if i == path[0] else zeros_in(v) for i, v in enumerate(shapes))
 
 
 __all__ += ["changed", "popped"]

@@ -96,12 +96,18 @@ def _cast_to(g: Any, like: Any) -> Any:
     return g.astype(target)
 
 
+# Containers that derivatives see in another way than `tree_flatten` does.
+PARTS_OF: dict[type, Callable[[Any], tuple[list[Any], Callable[[list[Any]], Any]]]] = {}
+
+
 def children_of(x: Any) -> tuple[list[Any], Callable[[list[Any]], Any]] | None:
     """The parts of a container and how to build its cotangent; None if `x` is no container."""
     if type(x) in (tuple, list):
         return list(x), type(x)
     if type(x) is dict:
         return list(x.values()), lambda bars: dict(zip(x, bars, strict=True))
+    if type(x) in PARTS_OF:
+        return PARTS_OF[type(x)](x)
     parts = parts_of(x)
     if parts is None:
         return None
@@ -129,6 +135,8 @@ def add(a: Any, b: Any) -> Any:
             return a + b
     if type(a) is dict and type(b) is dict:  # keys that only one has are of items set later
         return {key: add(a.get(key), b.get(key)) for key in {**a, **b}}
+    if type(a) in PARTS_OF:
+        b = _kept_alike(a, b)
     left, right = children_of(a), children_of(b)
     if left is None or right is None or len(left[0]) != len(right[0]):
         raise TypeError(
@@ -136,6 +144,12 @@ def add(a: Any, b: Any) -> Any:
             f"{type(b).__name__}"
         )
     return left[1]([add(x, y) for x, y in zip(left[0], right[0], strict=True)])
+
+
+def _kept_alike(saved: Any, bar: Any) -> Any:
+    from overt.runtime.saved_cotangents import kept_alike
+
+    return kept_alike(saved, bar)
 
 
 def zeros_like_tree(x: Any) -> Any:
@@ -178,10 +192,12 @@ def materialize(x_bar: Any, x: Any) -> Any:
     if x_bar is None:
         return zeros_like_tree(x)
     parts = None if is_array(x) else children_of(x)
-    if parts is None:
+    if parts is None or is_array(x_bar) and hasattr(x, "room"):
         return x_bar
     if type(x) is dict and type(x_bar) is dict:  # items that were set later have no part in x
         return {key: materialize(x_bar.get(key), value) for key, value in x.items()}
+    if type(x) in PARTS_OF:
+        x_bar = _kept_alike(x, x_bar)
     bars = children_of(x_bar)
     if bars is None or len(bars[0]) != len(parts[0]):
         raise TypeError(f"{type(x_bar).__name__} is no cotangent of a {type(x).__name__}")

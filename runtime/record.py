@@ -18,6 +18,7 @@ from overt.runtime.differentiation import has_rule, operand_cotangents
 from overt.runtime.errors import OvertError
 from overt.runtime.interop import as_array
 from overt.runtime.levels import new_level
+from overt.runtime.parts import is_array
 from overt.runtime.primitive import Composite, Primitive, Rule
 from overt.runtime.tree import tree_flatten
 
@@ -173,21 +174,20 @@ def _recorded_call(
     def pullback(gs: list[Any]) -> list[Any]:
         g = tuple(map(materialize, gs, out)) if many else gs[0]
         bars = operand_cotangents(rule, fn, g, out, primals, params, wanted)
-        return definition_leaves(definition, bars, operands)
+        return operand_leaves(bars, operands)
 
     results = tape.record(list(out) if many else [out], leaves, pullback)
     # named tuples are built by _make
     return getattr(out, "_make", type(out))(results) if many else results[0]
 
 
-def definition_leaves(definition: Any, bars: list[Any], operands: Sequence[Any]) -> list[Any]:
+def operand_leaves(bars: list[Any], operands: Sequence[Any]) -> list[Any]:
     """The cotangents of all leaves of the operands, in order; a None stands for a whole operand."""
+    from overt.runtime.saved_cotangents import leaf_cotangents
+
     leaves: list[Any] = []
-    for bar, child in zip(bars, definition.children(), strict=True):
-        if bar is None:
-            leaves += [None] * child.num_leaves
-        else:
-            leaves += child.flatten_up_to(bar)
+    for bar, operand in zip(bars, operands, strict=True):
+        leaves += [bar] if is_array(operand) else leaf_cotangents(operand, bar)
     return leaves
 
 
@@ -202,6 +202,8 @@ def vjp_call(fn: Callable, *primals: Any, has_aux: bool = False) -> Any:
     >>> float(pullback(1.0)[0])
     0.0
     """
+    from overt.runtime.saved_cotangents import bookkeeping, leaf_cotangents
+
     leaves, definition = tree_flatten(primals)
     with new_level() as level:
         tape = Tape(level)
@@ -213,17 +215,19 @@ def vjp_call(fn: Callable, *primals: Any, has_aux: bool = False) -> Any:
         out, aux = out
         aux = _without_tape(tape, aux)
     results, out_definition = tree_flatten(out)
+    kept = bookkeeping(primals)
 
     def pullback(out_bar: Any) -> tuple[Any, ...]:
         bars: dict[int, Any] = {}
-        for result, bar in zip(results, out_definition.flatten_up_to(out_bar), strict=True):
+        for result, bar in zip(results, leaf_cotangents(out, out_bar), strict=True):
             if tape.owns(result) and bar is not None:
                 bars[result.index] = add(bars.get(result.index), _fit_cotangent(bar, result))
         bars = tape.pull(bars)
         input_bars = [bars.get(x.index) if tape.owns(x) else None for x in inputs]
         return tuple(
             definition.unflatten(
-                materialize(bar, leaf) for bar, leaf in zip(input_bars, leaves, strict=True)
+                leaf if i in kept else materialize(bar, leaf)
+                for i, (bar, leaf) in enumerate(zip(input_bars, leaves, strict=True))
             )
         )
 

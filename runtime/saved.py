@@ -10,6 +10,7 @@ from collections.abc import Callable, Iterator
 from typing import Any
 
 from overt.backend.pytrees import GetAttrKey
+from overt.runtime.derivatives import PARTS_OF
 from overt.runtime.errors import StagingError
 from overt.runtime.records import read_record
 from overt.runtime.repeated import Repeated, rows_of
@@ -44,6 +45,19 @@ class Buffers:
     def record(self, i: Any) -> Any:
         """The record of iteration `i`."""
         return self.template.compose_leaves([_entry(x, i) for x in self.columns])
+
+    @property
+    def stacked(self) -> Any:
+        """All records as one: in the place of each array, the column of it."""
+        return self.template.compose_leaves(list(self.columns))
+
+    def like(self, stacked: Any) -> Buffers:
+        """As many records as these, of which `stacked` is all as one."""
+        from overt.runtime.carried import row_spec
+
+        columns: list[Any] = []
+        template = row_spec(stacked, columns)
+        return Buffers(columns, template, self.steps)
 
 
 def _room(column: Any) -> int:
@@ -165,6 +179,30 @@ class Saved:
             return type(self)(self.store[:n][::-1], n, False, first, self.count)
         return type(self)(self.store, self.length, not self.flip, self.first, self.count)
 
+    def in_order(self) -> Saved:
+        """The same records, the first of them stored first."""
+        if not self.flip:
+            return self
+        from overt.runtime import numpy as np
+
+        store, n = self.store, self.store.steps
+        if isinstance(n, int) and n == store.capacity:
+            places: Any = slice(None, None, -1)
+        else:
+            places = np.clip(n - 1 - np.arange(store.capacity), 0, None)
+        columns = [x if x is None or type(x) is Repeated else x[places] for x in store.columns]
+        first = self.first if self.count is None else n - self.first - self.count
+        return type(self)(Buffers(columns, store.template, n), 0, False, first, self.count)
+
+    def children(self) -> tuple[list[Any], Callable[[list[Any]], Saved]]:
+        """What derivatives see: the records, and how to build as many others."""
+        same = self.in_order()
+        lanes = (same.first, same.count)
+        store = same.store
+        if isinstance(store, Buffers):
+            return [store.stacked], lambda kids: Saved(store.like(kids[0]), 0, False, *lanes)
+        return store[: same.length], lambda kids: Saved(list(kids), same.length, False, *lanes)
+
     def rows_like(self, x: Any) -> Any:
         """The cotangent of `x` from those of its rows, of which the last was saved first.
 
@@ -237,3 +275,4 @@ def _unflatten(aux: tuple[Any, bool], parts: Any) -> Saved:
 
 
 register_pytree_with_keys(Saved, _flatten, _unflatten)
+PARTS_OF[Saved] = Saved.children

@@ -12,7 +12,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from overt.runtime import dtypes
-from overt.runtime.derivatives import children_of, dtype_of, is_inexact, sum_to, zeros_like_tree
+from overt.runtime.derivatives import PARTS_OF, children_of, dtype_of, is_inexact, sum_to, zeros_like_tree
 from overt.runtime.dual import Dual, dual, primal_at, tangent_at
 from overt.runtime.levels import new_level
 from overt.runtime.parts import is_array, parts_of
@@ -243,7 +243,7 @@ def hides(level: int, x: Any, seen: tuple[int, ...] = ()) -> bool:
 
 def pieces_of(x: Any) -> tuple[list[Any], Callable[[list[Any]], Any]] | None:
     """The parts of a container and how to build another one like it."""
-    if type(x) in (list, tuple, dict):
+    if type(x) in (list, tuple, dict) or type(x) in PARTS_OF:
         return children_of(x)
     parts = parts_of(x)
     return None if parts is None else (parts.values, parts.rebuild)

@@ -13,16 +13,17 @@ import dataclasses
 import functools
 import inspect
 import types
+import weakref
 from collections.abc import Callable, Sequence
 from typing import Any
 
 from overt.rewrites.refusal import Refusal
 from overt.runtime.containers import changed, popped
-from overt.runtime.cotangents import move
+from overt.runtime.cotangents import Moved, move, stack_of
 from overt.runtime.derivatives import add, children_of, is_inexact, zeros_like_tree
 from overt.runtime.parts import is_array, parts_of
 from overt.runtime.plain_builtins import PLAIN, map_of, reduce_rest
-from overt.runtime.primitive import rule_of
+from overt.runtime.primitive import GRAPH, rule_of
 from overt.runtime.record import vjp_call
 from overt.runtime.tree_registry import register_pytree_node
 from overt.transformer import transformed
@@ -118,8 +119,10 @@ def is_mover(f: Any) -> bool:
 
 
 def is_plain(f: types.FunctionType) -> bool:
-    """Whether a function of Overt's own is plain Python for the passes to read."""
-    return f.__module__ in ("overt.runtime.plain_builtins",) or getattr(f, "__overt_plain__", False)
+    """Whether a function of Overt's own, or made by it, is plain Python for the passes to read."""
+    if f.__module__ == "overt.runtime.plain_builtins" or "__overt__" in f.__dict__:
+        return True
+    return getattr(f, "__overt_plain__", False)
 
 
 def namedtuple_method(f: types.FunctionType) -> bool:
@@ -293,7 +296,19 @@ def pair_of(f: Any, active: tuple[str, ...], lift: bool) -> tuple[Callable, Call
         return transformed.lift(sources[which]) if lift else sources[which]
 
     fwd = transformed.alive(f, f"{step}|fwd{ending}", lambda: make(0))
-    return fwd, transformed.alive(f, f"{step}|bwd{ending}", lambda: make(1))
+    bwd = transformed.alive(f, f"{step}|bwd{ending}", lambda: make(1))
+    if lift:  # where they are differentiated once more, their plain form is
+        for which, half in enumerate((fwd, bwd)):
+            half.__dict__["__overt_lifts__"] = functools.partial(
+                plain_half, weakref.ref(f), active, which
+            )
+    return fwd, bwd
+
+
+def plain_half(f: weakref.ref, active: tuple[str, ...], which: int) -> Any:
+    """One function of a pair in its plain form; None if what it was made of is gone."""
+    function = f()
+    return None if function is None else pair_of(function, active, lift=False)[which]
 
 
 def has_derivative(x: Any) -> bool:
@@ -551,29 +566,27 @@ def moved(holder: Any, f: Any, args: tuple[Any, ...], keywords: dict[str, Any]) 
     plain = tuple(list(x) if r else x for x, r in zip(every, rows, strict=True))
     moving = [has_derivative(x) for x in plain]
     out, pull = move(run, plain, moving)
-    shapes = tuple(x if r else None for x, r in zip(every, rows, strict=True))
-    return out, MovePull(pull, shapes, holder is None, bool(keywords))
+    return out, Pullback(MovePull(pull, tuple(rows), holder is None, bool(keywords)), ())
 
 
+@dataclasses.dataclass(frozen=True)
 class MovePull:
-    """The pullback of a move: parts of the cotangent go back to where their values came from."""
+    """The pullback of a move: parts of the cotangent go back to where their values came from.
 
-    def __init__(
-        self,
-        pull: Callable[[Any], list[Any]],
-        arrays: tuple[Any, ...],
-        function: bool,
-        named: bool,
-    ) -> None:
-        self.pull, self.arrays, self.function, self.named = pull, arrays, function, named
+    `rows` says which arguments were arrays, whose rows were moved.
+    """
 
-    def __call__(self, out_bar: Any) -> Any:
-        from overt.runtime.cotangents import packed
+    moved: Moved
+    rows: tuple[bool, ...]
+    function: bool
+    named: bool
 
-        bars = self.pull(out_bar)
+    def __call__(self, _: Any, out_bar: Any) -> Any:
         bars = [
-            packed(x, bar) if x is not None and bar is not None else bar
-            for x, bar in zip(self.arrays, bars, strict=True)
+            stack_of(shapes, bar) if row and bar is not None else bar
+            for row, shapes, bar in zip(
+                self.rows, self.moved.shapes, self.moved(out_bar), strict=True
+            )
         ]
         if self.named:
             bars.append({})
@@ -596,7 +609,7 @@ def of_class(f: type, args: tuple[Any, ...], keywords: dict[str, Any]) -> Any:
         f._fields if hasattr(f, "_fields") else [x.name for x in dataclasses.fields(f) if x.init]
     )
     places = tuple([*names[: len(args)], *keywords])
-    return out, FieldPull(places, len(args), out)
+    return out, Pullback(FieldPull(places, len(args)), ())
 
 
 @dataclasses.dataclass(frozen=True)
@@ -610,13 +623,14 @@ class HeldPull:
         return (None, None, *held, keywords) if self.named else (None, None, *held)
 
 
+@dataclasses.dataclass(frozen=True)
 class FieldPull:
     """Cotangents of a container's fields, as the arguments of its constructor."""
 
-    def __init__(self, names: tuple[str, ...], count: int, out: Any) -> None:
-        self.names, self.count, self.out = names, count, out
+    names: tuple[str, ...]
+    count: int
 
-    def __call__(self, out_bar: Any) -> Any:
+    def __call__(self, _: Any, out_bar: Any) -> Any:
         bars = {n: None if out_bar is None else getattr(out_bar, n) for n in self.names}
         given = [bars[n] for n in self.names[: self.count]]
         named = {n: bars[n] for n in self.names[self.count :]}
@@ -628,6 +642,13 @@ class FieldPull:
 
 def recorded(f: Any, args: tuple[Any, ...], keywords: dict[str, Any]) -> Any:
     """By recording what the call does in primitives."""
+    if in_region() and is_library(f):  # its recording could not leave the branch or loop
+        held = types.MethodType | types.BuiltinMethodType
+        method = isinstance(f, held) and f.__self__ is not None
+        if not method or isinstance(f.__self__, types.ModuleType):
+            return f(*args, **keywords), Pullback(RecordAgain(f), (args, keywords))
+        again = RecordAgain(functools.partial(call_method, f.__name__), method=True)
+        return f(*args, **keywords), Pullback(again, ((f.__self__, *args), keywords))
     if isinstance(f, types.MethodType | types.BuiltinMethodType):
         holder, name = f.__self__, f.__name__
         if parts_of(holder) is not None or is_inexact(holder):
@@ -637,6 +658,33 @@ def recorded(f: Any, args: tuple[Any, ...], keywords: dict[str, Any]) -> Any:
             return out, Pullback(shifted_record, pull)
     out, pull = recorded_call(f, args, keywords)
     return out, Pullback(whole_record, pull)
+
+
+def in_region() -> bool:
+    """Whether the body of a branch or loop is being staged."""
+    graph = GRAPH.get()
+    return graph is not None and graph.parent is not None
+
+
+def is_library(f: Any) -> bool:
+    """Whether a callable is a function or method of ours or of NumPy's: it has no side effects."""
+    f = f.func if isinstance(f, functools.partial) else f
+    holder = getattr(f, "__self__", None)
+    of = f if holder is None or isinstance(holder, types.ModuleType) else type(holder)
+    top = (getattr(of, "__module__", None) or "builtins").partition(".")[0]
+    return top in ("overt", "numpy", "builtins", "math") and not isinstance(f, Transformed)
+
+
+@dataclasses.dataclass(frozen=True)
+class RecordAgain:
+    """The pullback of a call that is made and recorded when its reverse runs."""
+
+    function: Any
+    method: bool = False
+
+    def __call__(self, saved: Any, out_bar: Any) -> Any:
+        bars = recorded_call(self.function, *saved)[1](out_bar)
+        return bars if self.method else (None, *bars)
 
 
 def recorded_call(f: Any, args: tuple[Any, ...], keywords: dict[str, Any]) -> Any:
