@@ -52,6 +52,10 @@ class Spec:
         """The arrays it consists of, in order."""
         return []
 
+    def constants(self) -> list[Any]:
+        """The Python constants in it."""
+        return []
+
     def compose(self, arrays: Iterator[Any]) -> Any:
         """The value, from its arrays."""
         raise NotImplementedError
@@ -81,6 +85,9 @@ class Known(Spec):
         return type(other) is Known and same(self.value, other.value)
 
     __hash__ = None  # type: ignore[assignment]
+
+    def constants(self) -> list[Any]:
+        return [self.value]
 
     def compose(self, arrays: Iterator[Any]) -> Any:
         return self.value
@@ -221,6 +228,9 @@ class Node(Spec):
 
     def avals(self) -> list[Aval]:
         return [aval for child in self.children for aval in child.avals()]
+
+    def constants(self) -> list[Any]:
+        return [value for child in self.children for value in child.constants()]
 
     def compose(self, arrays: Iterator[Any]) -> Any:
         return self.rebuild([child.compose(arrays) for child in self.children])

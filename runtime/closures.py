@@ -7,8 +7,9 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from overt.runtime.parts import parts_of
+from overt.runtime.tree import tree_leaves
 
-__all__ = ["Captures", "captured", "captured_leaves", "frozen"]
+__all__ = ["Captures", "captured", "captured_leaves", "frozen", "hidden_leaves"]
 
 
 def captured(fn: Callable) -> list[Any]:
@@ -22,7 +23,13 @@ def captured(fn: Callable) -> list[Any]:
     return values
 
 
-def captured_leaves(fn: Callable, wanted: Callable[[Any], bool]) -> list[Any]:
+def hidden_leaves(x: Any, wanted: Callable[[Any], bool]) -> list[Any]:
+    """The wanted values in a container that `tree_leaves` does not see, such as a partial's."""
+    seen = {id(leaf) for leaf in tree_leaves(x)}
+    return [leaf for leaf in captured_leaves(x, wanted) if id(leaf) not in seen]
+
+
+def captured_leaves(fn: Any, wanted: Callable[[Any], bool]) -> list[Any]:
     """The wanted values among those captured by a function and by functions it uses; each once."""
     found: list[Any] = []
     _visit(fn, wanted, found, set())
@@ -51,14 +58,20 @@ class Captures:
 
     def __init__(self, values: Sequence[Any]):
         self.values = list({id(x): x for x in values}.values())
+        self.markers = [object() for _ in self.values]
 
     def given(self, new: Sequence[Any]) -> dict[int, Any]:
-        """The new values by the identity of the old ones."""
-        return {id(x): y for x, y in zip(self.values, new, strict=True)}
+        """The new values by the identity of the old ones, and of the markers in their places."""
+        pairs = list(zip(self.values, self.markers, new, strict=True))
+        return {**{id(x): y for x, _, y in pairs}, **{id(marker): y for _, marker, y in pairs}}
 
-    def replaced(self, fn: Callable, new: Sequence[Any]) -> Callable:
-        """The function with its captured values replaced, wherever they occur."""
-        return _replaced(fn, self.given(new), {})
+    def replaced(self, x: Any, new: Sequence[Any]) -> Any:
+        """A function or a container with the captured values replaced, wherever they occur."""
+        return _replaced(x, self.given(new), {})
+
+    def marked(self, x: Any) -> Any:
+        """A container with a marker in the place of each captured value."""
+        return _replaced(x, self.given(self.markers), {})
 
 
 def _replaced(x: Any, new: dict[int, Any], made: dict[int, Any]) -> Any:

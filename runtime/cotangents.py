@@ -237,7 +237,7 @@ class Token:
 class Moved:
     """Where a function that only moves values has put those of its arguments.
 
-    `traced` is its result with tokens in place of values; `shapes` are the arguments without theirs.
+    `traced` is its result with tokens in place of values; `shapes` are of the arguments.
     """
 
     traced: Any

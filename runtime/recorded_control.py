@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
-from overt.runtime.closures import Captures, captured_leaves, frozen
+from overt.runtime.closures import Captures, captured_leaves, frozen, hidden_leaves
 from overt.runtime.derivatives import add, is_inexact, materialize, zeros_like_tree
 from overt.runtime.loop_items import EnumeratedItems, Items, loop_zip
 from overt.runtime.loops import Loop
@@ -31,15 +31,21 @@ def recorded_cond(pred: Any, then: Callable, orelse: Callable, operands: Sequenc
     from overt.runtime.branches import cond
 
     seen = [*captured_leaves(then, is_recorded), *captured_leaves(orelse, is_recorded)]
+    seen += hidden_leaves(operands, is_recorded)
     tape = top_tape([*tree_leaves(list(operands)), *seen])
     assert tape is not None
     captures = Captures([x for x in seen if tape.owns(x)])
 
     def side(fn: Callable) -> Callable:
         held = _Opaque(fn)
-        return lambda given, inner: captures.replaced(held.value, inner)(*given)
 
-    inputs = (tuple(operands), captures.values)
+        def run(given: Any, inner: Any) -> Any:
+            function, arguments = captures.replaced((held.value, given), inner)
+            return function(*arguments)
+
+        return run
+
+    inputs = (captures.marked(tuple(operands)), captures.values)
     primals = tree_map(tape.primal, inputs)
     with tape.paused():
         out = cond(pred, side(then), side(orelse), primals)

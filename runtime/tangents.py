@@ -12,7 +12,14 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from overt.runtime import dtypes
-from overt.runtime.derivatives import PARTS_OF, children_of, dtype_of, is_inexact, sum_to, zeros_like_tree
+from overt.runtime.derivatives import (
+    PARTS_OF,
+    children_of,
+    dtype_of,
+    is_inexact,
+    sum_to,
+    zeros_like_tree,
+)
 from overt.runtime.dual import Dual, dual, primal_at, tangent_at
 from overt.runtime.levels import new_level
 from overt.runtime.parts import is_array, parts_of

@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
+import types
 from collections.abc import Callable, Iterator
 from typing import Any
 
 from overt.runtime.aval import aval_of
 from overt.runtime.batching import AUTO, vmap_call
-from overt.runtime.lanes import move_axis, spread
-from overt.runtime.parts import is_array
+from overt.runtime.carried import Spec, spec_of
+from overt.runtime.closures import captured_leaves
+from overt.runtime.lanes import Lanes, move_axis, spread
+from overt.runtime.parts import NUMBERS, is_array
 from overt.runtime.tree import prefix_leaves, tree_flatten, tree_leaves, tree_map
 from overt.runtime.unsure import certain
+from overt.transformer.recording import leaving
 
 
 def vjp_of_vmap(
@@ -22,11 +26,16 @@ def vjp_of_vmap(
     """
     in_axes = tuple(f.in_axes) if isinstance(f.in_axes, list) else f.in_axes
 
-    def pulled(*lane: Any) -> tuple[Any, Any]:
-        out, pull = vjp_of(f.__wrapped__, *lane)
-        return out, certain(pull)  # what a lane did not set, its reverse does not read
+    specs: list[Spec] = []
 
-    (out, pull), (out_axes, pull_axes) = vmap_call(
+    def pulled(*lane: Any) -> tuple[Any, Any]:
+        with leaving():
+            out, pull = vjp_of(f.__wrapped__, *lane)
+        pull = certain(pull)  # what a lane did not set, its reverse does not read
+        specs.append(spec_of(pull, leaves=True))
+        return out, specs[0].decompose(pull)
+
+    (out, saved), (out_axes, saved_axes) = vmap_call(
         pulled,
         args,
         in_axes,
@@ -35,7 +44,7 @@ def vjp_of_vmap(
         None,
         f.axis_name,
     )
-    if not all(is_array(x) or isinstance(x, (str, type)) for x in tree_leaves(pull)):
+    if not all(map(is_same_in_all_lanes, specs[0].constants())):
         return None
     places = [
         None if axis is None else axis % max(1, len(aval_of(x).shape))
@@ -56,8 +65,15 @@ def vjp_of_vmap(
     shown = [
         placed(x, found, axis, lanes) for x, found, axis in zip(leaves, mapped, wanted, strict=True)
     ]
-    bwd = VmapPull(f, pull_axes, tuple(places), lanes)
-    return definition.unflatten(shown), (pull, args), bwd
+    bwd = VmapPull(f, specs[0], saved_axes, tuple(places), lanes)
+    return definition.unflatten(shown), (saved, args), bwd
+
+
+def is_same_in_all_lanes(x: Any) -> bool:
+    """Whether a constant of a pullback is no value of a lane, and hides none."""
+    if isinstance(x, types.FunctionType):
+        return not captured_leaves(x, lambda value: type(value) is Lanes)
+    return x is None or isinstance(x, (*NUMBERS, str, type, types.BuiltinFunctionType))
 
 
 def placed(x: Any, found: Any, wanted: Any, lanes: int) -> Any:
@@ -71,16 +87,23 @@ def placed(x: Any, found: Any, wanted: Any, lanes: int) -> Any:
 class VmapPull:
     """Cotangents of the arguments: lane by lane, summed for arguments that all lanes share."""
 
-    def __init__(self, f: Any, pull_axes: Any, places: tuple[Any, ...], lanes: int) -> None:
-        self.f, self.pull_axes, self.places, self.lanes = f, pull_axes, places, lanes
+    def __init__(
+        self, f: Any, spec: Spec, saved_axes: Any, places: tuple[Any, ...], lanes: int
+    ) -> None:
+        self.f, self.spec, self.saved_axes = f, spec, saved_axes
+        self.places, self.lanes = places, lanes
 
     def __call__(self, saved: Any, out_bar: Any) -> Any:
-        pull, args = saved
+        kept, args = saved
         axes = tree_map(lambda x: None if not is_array(x) else 0, out_bar)
         if self.f.out_axes != 0:
             axes = self.f.out_axes
         bars = vmap_call(
-            lambda lane, bar: lane(bar), (pull, out_bar), (self.pull_axes, axes), 0, self.lanes
+            lambda lane, bar: self.spec.compose_leaves(lane)(bar),
+            (kept, out_bar),
+            (self.saved_axes, axes),
+            0,
+            self.lanes,
         )
         places = iter(self.places)
         return (

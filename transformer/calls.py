@@ -23,12 +23,12 @@ from overt.runtime.cotangents import Moved, move, stack_of
 from overt.runtime.derivatives import add, children_of, is_inexact, zeros_like_tree
 from overt.runtime.parts import is_array, parts_of
 from overt.runtime.plain_builtins import PLAIN, map_of, reduce_rest
-from overt.runtime.primitive import GRAPH, rule_of
+from overt.runtime.primitive import rule_of
 from overt.runtime.record import vjp_call
 from overt.runtime.tree_registry import register_pytree_node
 from overt.transformer import transformed
 from overt.transformer.pullbacks import VjpFunction
-from overt.transformer.recording import say
+from overt.transformer.recording import must_leave, say
 from overt.transformer.transformed import Transformed
 
 MOVERS = (list, tuple, dict, zip, enumerate, reversed, popped, changed, sorted)
@@ -642,7 +642,7 @@ class FieldPull:
 
 def recorded(f: Any, args: tuple[Any, ...], keywords: dict[str, Any]) -> Any:
     """By recording what the call does in primitives."""
-    if in_region() and is_library(f):  # its recording could not leave the branch or loop
+    if must_leave() and is_library(f):  # a recording cannot
         held = types.MethodType | types.BuiltinMethodType
         method = isinstance(f, held) and f.__self__ is not None
         if not method or isinstance(f.__self__, types.ModuleType):
@@ -658,12 +658,6 @@ def recorded(f: Any, args: tuple[Any, ...], keywords: dict[str, Any]) -> Any:
             return out, Pullback(shifted_record, pull)
     out, pull = recorded_call(f, args, keywords)
     return out, Pullback(whole_record, pull)
-
-
-def in_region() -> bool:
-    """Whether the body of a branch or loop is being staged."""
-    graph = GRAPH.get()
-    return graph is not None and graph.parent is not None
 
 
 def is_library(f: Any) -> bool:

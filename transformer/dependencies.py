@@ -13,6 +13,7 @@ from contextlib import contextmanager
 from contextvars import ContextVar
 from typing import Any
 
+from overt.runtime.undefined import UndefinedValue
 from overt.transformer import cache
 
 Path = tuple[
@@ -88,7 +89,7 @@ def functions_in(value: Any) -> Iterator[types.FunctionType]:
 
 def fingerprint(value: Any) -> str:
     """A text that changes when a value would be rewritten differently."""
-    if value is MISSING:
+    if value is MISSING or type(value) is UndefinedValue:
         return "missing"
     chain = getattr(value, "chain", None)
     if isinstance(chain, str):

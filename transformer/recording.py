@@ -3,9 +3,32 @@
 from __future__ import annotations
 
 import warnings
+from collections.abc import Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
 
 from overt.rewrites.refusal import Refusal
 from overt.runtime.errors import RecordedWarning
+from overt.runtime.primitive import GRAPH
+
+_LEAVING: ContextVar[bool] = ContextVar("overt_leaving", default=False)
+
+
+@contextmanager
+def leaving() -> Iterator[None]:
+    """While pullbacks are made that must be trees of arrays, since they leave their lane."""
+    token = _LEAVING.set(True)
+    try:
+        yield
+    finally:
+        _LEAVING.reset(token)
+
+
+def must_leave() -> bool:
+    """Whether pullbacks leave the branch, the loop or the lane that they are made in."""
+    graph = GRAPH.get()
+    return _LEAVING.get() or graph is not None and graph.parent is not None
+
 
 _said: set[tuple[str, int, str]] = set()
 

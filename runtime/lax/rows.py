@@ -12,6 +12,7 @@ import numpy
 import overt.runtime.numpy as np
 from overt.runtime.array import DeviceArray
 from overt.runtime.carried import spec_of
+from overt.runtime.items import known_int
 from overt.runtime.numpy.movement import with_rule
 from overt.runtime.primitive import GRAPH
 from overt.runtime.records import read_record
@@ -100,7 +101,8 @@ def stacked(saved: Any, backwards: bool = False, empty: Any = None) -> Any:
         saved = Saved(saved, len(saved))
     turned = backwards != saved.flip
     if isinstance(saved.store, Buffers):
-        count = int(saved.steps)
+        # Complete records fill their buffers, also where a loop that undid another counted them.
+        count = saved.bound if known_int(saved.steps) is None else int(saved.steps)
         arrays = [array[:count][::-1] if turned else array[:count] for array in saved.store.arrays]
         return saved.store.template.compose_leaves(arrays)
     records = saved.store[: saved.length]
