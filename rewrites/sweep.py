@@ -39,6 +39,12 @@ from overt.rewrites.shapes import SCALAR, Shape, Shapes, operator_call
 SPREAD = "@unreduce"
 
 
+def changes_length(index: ast.expr, stored: ast.expr) -> bool:
+    """Whether a store may make a list longer or shorter: `xs[1:2] = [a, b]`."""
+    is_slice = isinstance(index, ast.Subscript) and isinstance(index.slice, ast.Slice)
+    return is_slice and isinstance(stored, ast.List | ast.ListComp)
+
+
 @dataclass(frozen=True)
 class Bar:
     """The cotangent of a name so far.
@@ -425,6 +431,8 @@ class Sweep:
             if value.func.attr in ("reshape", "transpose") and len(args) > 2:
                 args = [args[0], core.tuple_of(list(args[1:]))]
         if isinstance(value.func, ast.Name) and value.func.id == "@set_item" and len(args) == 3:
+            if changes_length(args[1], args[2]):
+                return self.unknown(s, target, value, bar)
             self.store(args, target, bar)
             return [s]
         out = core.name(target)

@@ -15,6 +15,7 @@ import numpy
 
 from overt.runtime import dtypes
 from overt.runtime.parts import NUMBERS, is_array, parts_of
+from overt.runtime.undefined import UndefinedValue
 from overt.runtime.unsure import Unsure
 
 __all__ = ["add", "materialize", "ones_like_tree", "sum_to", "zeros_like_tree"]
@@ -121,9 +122,9 @@ def add(a: Any, b: Any) -> Any:
     >>> add({"w": 1.0, "n": None}, {"w": 2.0, "n": None})
     {'w': 3.0, 'n': None}
     """
-    if a is None:
+    if a is None or type(a) is UndefinedValue:
         return b
-    if b is None:
+    if b is None or type(b) is UndefinedValue:
         return a
     if is_array(a) and is_array(b):
         return a + b
@@ -179,6 +180,8 @@ def _filled(x: Any, value: int) -> Any:
         from overt.runtime import numpy as np
 
         return np.full(x.shape, value, x.dtype)
+    if type(x) is UndefinedValue:  # so that it goes with what the variable is on other paths
+        return x
     parts = children_of(x)
     return None if parts is None else parts[1]([_filled(part, value) for part in parts[0]])
 
@@ -189,7 +192,7 @@ def materialize(x_bar: Any, x: Any) -> Any:
     >>> materialize((None, 2.0, None), (1.0, 1.0, 7))
     (0.0, 2.0, None)
     """
-    if x_bar is None:
+    if x_bar is None or type(x_bar) is UndefinedValue:
         return zeros_like_tree(x)
     parts = None if is_array(x) else children_of(x)
     if parts is None or is_array(x_bar) and hasattr(x, "room"):

@@ -21,6 +21,7 @@ from overt.rewrites.refusal import Refusal
 from overt.runtime.containers import changed, popped
 from overt.runtime.cotangents import Moved, move, stack_of
 from overt.runtime.derivatives import add, children_of, is_inexact, zeros_like_tree
+from overt.runtime.numpy.indexing import set_item
 from overt.runtime.parts import is_array, parts_of
 from overt.runtime.plain_builtins import PLAIN, map_of, reduce_rest
 from overt.runtime.primitive import rule_of
@@ -96,6 +97,8 @@ def call_pair(f: Any, args: tuple[Any, ...], keywords: dict[str, Any]) -> Any:
     found = of_builtin(f, args, keywords)
     if found is not None:
         return found
+    if f is set_item and not is_array(args[0]):
+        return moved(None, f, args, keywords)
     if is_mover(f) and not any(map(has_derivative, keywords.values())):
         return moved(None, f, args, keywords)
     if isinstance(f, type):
