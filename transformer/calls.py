@@ -28,6 +28,7 @@ from overt.runtime.primitive import rule_of
 from overt.runtime.record import vjp_call
 from overt.runtime.tree_registry import register_pytree_node
 from overt.transformer import transformed
+from overt.transformer.held import closed, cotangents, is_wrapper, opened, shifted
 from overt.transformer.pullbacks import VjpFunction
 from overt.transformer.recording import must_leave, say
 from overt.transformer.transformed import Transformed
@@ -70,6 +71,8 @@ def call_pair(f: Any, args: tuple[Any, ...], keywords: dict[str, Any]) -> Any:
     f = transformed.unlifted(f)
     if f is vjp_of:
         return differentiated_vjp(args, keywords)
+    if is_wrapper(f):
+        return f(*args, **keywords), Pullback(WrapPull(len(args), tuple(keywords)), ())
     if isinstance(f, Pullback):
         if f.bwd is whole_record:  # the values of a recording have no derivative after it
             f = f.saved.again()
@@ -490,6 +493,8 @@ def of_transformed(f: Transformed, args: tuple[Any, ...], keywords: dict[str, An
     if isinstance(f, Checkified):
         error, (out, pull) = f.running(vjp_of)(f.__wrapped__, *args, **keywords)
         return (error, out), Pullback(of_result, pull)
+    if has_derivative(f) and not isinstance(f, (Jitted, Identity)):
+        return of_held(f, args, keywords)
     if isinstance(f, Checkpoint):
         return f(*args, **keywords), Pullback(Recompute(f.__wrapped__), (args, keywords))
     if isinstance(f, (Jitted, Identity)):
@@ -509,6 +514,28 @@ def of_transformed(f: Transformed, args: tuple[Any, ...], keywords: dict[str, An
 def of_result(pull: Any, out_bar: Any) -> Any:
     """Of (error, result), the result alone has a derivative."""
     return pull(None if out_bar is None else out_bar[1])
+
+
+def of_held(f: Transformed, args: tuple[Any, ...], keywords: dict[str, Any]) -> Any:
+    """A transformation of a function that holds values with a derivative."""
+    found = shifted(f, len(args))
+    if found is None:
+        return recorded(f, args, keywords)
+    function, held = found
+    out, pull = vjp_of(function, *held, *args, **keywords)
+    return out, Pullback(PartialPull(len(held), len(args), (), tuple(keywords)), pull)
+
+
+@dataclasses.dataclass(frozen=True)
+class WrapPull:
+    """The cotangent of a transformed function is that of the function."""
+
+    count: int
+    names: tuple[str, ...]
+
+    def __call__(self, _: Any, out_bar: Any) -> Any:
+        named = ({"fun": out_bar} | dict.fromkeys(self.names),) if self.names else ()
+        return (None, *[out_bar] * min(self.count, 1), *[None] * (self.count - 1), *named)
 
 
 @dataclasses.dataclass(frozen=True)
@@ -659,6 +686,9 @@ def recorded(f: Any, args: tuple[Any, ...], keywords: dict[str, Any]) -> Any:
                 functools.partial(call_method, name), (holder, *args), keywords
             )
             return out, Pullback(shifted_record, pull)
+    if has_derivative(f):
+        out, pull = recorded_call(in_its_form, (f, *args), keywords)
+        return out, Pullback(shifted_record, pull)
     out, pull = recorded_call(f, args, keywords)
     return out, Pullback(whole_record, pull)
 
@@ -693,10 +723,18 @@ def recorded_call(f: Any, args: tuple[Any, ...], keywords: dict[str, Any]) -> An
         function = transformed.plain(f)
 
     def run(args: Any, keywords: Any) -> Any:
-        return function(*args, **keywords)
+        return function(*closed(args), **closed(keywords))
 
-    out, pull = vjp_call(run, tuple(args), keywords)
+    out, pull = vjp_call(run, opened(tuple(args)), opened(keywords))
     return out, RecordPull(pull, f, tuple(args), keywords)
+
+
+def in_its_form(f: Any, *args: Any, **keywords: Any) -> Any:
+    """Call a function that holds values; these values too say in which form it must run."""
+    lift = transformed.needs_lifting(opened((f, args, keywords)))
+    if isinstance(f, Transformed) or not transformed.has_source(f):
+        return f(*args, **keywords)
+    return (transformed.lifted if lift else transformed.plain)(f)(*args, **keywords)
 
 
 class RecordPull:
@@ -708,7 +746,7 @@ class RecordPull:
         self.pull, self.f, self.args, self.keywords = pull, f, args, keywords
 
     def __call__(self, out_bar: Any) -> Any:
-        args_bar, named = self.pull(out_bar)
+        args_bar, named = cotangents(self.pull(out_bar))
         return (*args_bar, named) if self.keywords else tuple(args_bar)
 
     def again(self) -> Pullback:

@@ -40,6 +40,10 @@ class Gradient(Transformed):
         self.checked: set[Any] = set()
         self.records = False  # its derivative has no text
 
+    def wrapping(self, fn: Callable, leading: int, count: int) -> Gradient:
+        argnums = behind(self.argnums, leading)
+        return Gradient(fn, argnums, self.value, self.has_aux, self.holomorphic, self.allow_int)
+
     def argument_positions(self, count: int) -> tuple[int, ...]:
         """The differentiated arguments as positions among `count` of them."""
         single = isinstance(self.argnums, int)
@@ -221,6 +225,13 @@ class Gradient(Transformed):
         bars = pullback(as_array(1.0).astype(aval_of(out).dtype))
         grads = bars[0] if isinstance(self.argnums, int) else tuple(bars)
         return ((out, found[2]), grads) if self.has_aux else (out, grads)
+
+
+def behind(argnums: Any, leading: int) -> Any:
+    """Numbers of arguments where as many more come first; those from the end stay."""
+    if isinstance(argnums, int):
+        return argnums + leading if argnums >= 0 else argnums
+    return tuple(behind(i, leading) for i in argnums)
 
 
 def _scalar(value: Any) -> Any:

@@ -16,6 +16,9 @@ class Identity(Transformed):
     chain = "rewritten"
     suffix = "rewritten"
 
+    def wrapping(self, fn: Callable, leading: int, count: int) -> Identity:
+        return type(self)(fn)
+
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         fn = self.__wrapped__
         with noted():
@@ -45,7 +48,7 @@ def checkpoint(
     6.0
     """
     if fun is None:
-        return lambda fn: Checkpoint(fn)
+        return Checkpoint
     return Checkpoint(fun)
 
 

@@ -17,7 +17,7 @@ from overt.runtime.parts import is_array
 from overt.runtime.tangents import tangent_for
 from overt.runtime.tree import tree_flatten, tree_map, tree_structure
 from overt.transformer import transformed
-from overt.transformer.gradients import FLOAT0
+from overt.transformer.gradients import FLOAT0, behind
 from overt.transformer.pullbacks import VjpFunction, shapes_of
 from overt.transformer.transformed import Transformed, noted
 
@@ -192,6 +192,12 @@ class Jacobian(Transformed):
         self.reverse = reverse
         self.suffix = "jacrev" if reverse else "jacfwd"
         self.chain = f"{self.suffix}({self.argnums})"
+
+    def wrapping(self, fn: Callable, leading: int, count: int) -> Jacobian:
+        argnums = behind(self.argnums, leading)
+        return Jacobian(
+            fn, argnums, self.has_aux, self.holomorphic, self.allow_int, self.reverse
+        )
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         count = len(args)

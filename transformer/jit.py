@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import warnings
 from collections.abc import Callable
 from typing import Any
@@ -51,6 +52,10 @@ class Jitted(Transformed):
         self.bound = bound_objects(fn)
         self.slow = bool(self.static) or self.chosen_place is not None
         self.quick: dict[tuple, tuple] = {}  # for arrays alone: the shortest way through
+
+    def wrapping(self, fn: Callable, leading: int, count: int) -> Jitted:
+        """What is differentiated is the function; a program of it would serve no other call."""
+        return Jitted(fn)
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         if kwargs or self.slow or (GRAPH.get() or CHECKS.get()) is not None:
@@ -317,5 +322,5 @@ def jit(fun: Callable | None = None, /, **options: Any) -> Any:
     (2.0, 0.0)
     """
     if fun is None:
-        return lambda fn: Jitted(fn, **options)
+        return functools.partial(jit, **options)
     return Jitted(fun, **options)

@@ -6,6 +6,7 @@ can go back to the text of `f`, and `overt.source` can print what will run.
 
 from __future__ import annotations
 
+import copy
 import functools
 import inspect
 import sys
@@ -53,6 +54,17 @@ class Transformed:
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         raise NotImplementedError
+
+    def wrapping(self, fn: Callable[..., Any], leading: int, count: int) -> Any:
+        """The same transformation of another function, which has `leading` arguments in front.
+
+        `count` of its own follow.  None where there is no such transformation.
+        """
+        if leading:
+            return None
+        made = copy.copy(self)
+        made.__wrapped__ = fn
+        return made
 
     def source(self) -> Any:
         """What this transformation makes of the wrapped function, in core form."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Callable
 from typing import Any
 
@@ -24,6 +25,13 @@ class Vmap(Transformed):
         self.axis_size, self.axis_name = axis_size, axis_name
         _check_axes("in_axes", in_axes)
         self.chain = f"vmap({in_axes!r}, {out_axes!r}, {axis_size!r}, {axis_name!r})"
+
+    def wrapping(self, fn: Callable, leading: int, count: int) -> Vmap:
+        axes = self.in_axes
+        if leading:
+            own = axes if isinstance(axes, (tuple, list)) else (axes,) * count
+            axes = (*(None,) * leading, *own)
+        return Vmap(fn, axes, self.out_axes, self.axis_size, self.axis_name)
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         with noted():
@@ -72,5 +80,7 @@ def vmap(
     Array([8., 6.], dtype=float32)
     """
     if fun is None:
-        return lambda fn: Vmap(fn, in_axes, out_axes, axis_size, axis_name)
+        return functools.partial(
+            vmap, in_axes=in_axes, out_axes=out_axes, axis_name=axis_name, axis_size=axis_size
+        )
     return Vmap(fun, in_axes, out_axes, axis_size, axis_name)
