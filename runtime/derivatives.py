@@ -8,13 +8,14 @@ and of any value that does not influence the result.
 from __future__ import annotations
 
 import functools
+import operator
 from collections.abc import Callable
 from typing import Any
 
 import numpy
 
 from overt.runtime import dtypes
-from overt.runtime.parts import NUMBERS, is_array, parts_of
+from overt.runtime.parts import NUMBERS, is_array, is_wrapping, parts_of
 from overt.runtime.undefined import UndefinedValue
 from overt.runtime.unsure import Unsure
 
@@ -112,6 +113,8 @@ def children_of(x: Any) -> tuple[list[Any], Callable[[list[Any]], Any]] | None:
     parts = parts_of(x)
     if parts is None:
         return None
+    if is_wrapping(x):
+        return parts.values, operator.itemgetter(0)
     # The cotangent of a partial is the pair of those of its bound arguments.
     return parts.values, tuple if type(x) is functools.partial else parts.rebuild
 
@@ -199,6 +202,8 @@ def materialize(x_bar: Any, x: Any) -> Any:
         return x_bar
     if type(x) is dict and type(x_bar) is dict:  # items that were set later have no part in x
         return {key: materialize(x_bar.get(key), value) for key, value in x.items()}
+    if is_wrapping(x):
+        return materialize(x_bar, parts[0][0])
     if type(x) in PARTS_OF:
         x_bar = _kept_alike(x, x_bar)
     bars = children_of(x_bar)

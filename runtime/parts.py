@@ -14,7 +14,7 @@ from overt.runtime.array import Array
 from overt.runtime.tree_registry import LENIENT
 from overt.runtime.undefined import UndefinedValue
 
-__all__ = ["NUMBERS", "Parts", "is_array", "parts_of"]
+__all__ = ["NUMBERS", "Parts", "is_array", "is_wrapping", "parts_of"]
 
 NUMBERS = (bool, int, float, complex)
 
@@ -37,6 +37,11 @@ class Parts(NamedTuple):
     rebuild: Callable[[list[Any]], Any]
 
 
+def is_wrapping(x: Any) -> bool:
+    """Whether a value is a transformed function; its derivative is that of what it wraps."""
+    return hasattr(type(x), "__overt_parts__")
+
+
 def parts_of(x: Any) -> Parts | None:
     """The parts of a container; None for a leaf, None among them.
 
@@ -52,6 +57,8 @@ def parts_of(x: Any) -> Parts | None:
         return Parts(
             (kind, x.func), keys, values, lambda new: functools.partial(x.func, *new[0], **new[1])
         )
+    if is_wrapping(x):
+        return x.__overt_parts__()
     if LENIENT.is_node(kind) or isinstance(x, tuple):
         pairs, definition = LENIENT.flatten_with_path(x, lambda _, part: part is not x)
         keys = [path[0] for path, _ in pairs]

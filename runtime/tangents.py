@@ -22,7 +22,7 @@ from overt.runtime.derivatives import (
 )
 from overt.runtime.dual import Dual, dual, primal_at, tangent_at
 from overt.runtime.levels import new_level
-from overt.runtime.parts import is_array, parts_of
+from overt.runtime.parts import is_array, is_wrapping, parts_of
 from overt.runtime.primitive import Rule
 from overt.runtime.undefined import UndefinedValue
 
@@ -119,6 +119,8 @@ def children_dots(dot: Any, x: Any) -> list[Any]:
     """The tangents of a container's parts, in the order of the parts."""
     if type(x) is dict:
         return [dot.get(key) for key in x]
+    if is_wrapping(x):
+        return [dot]
     found = children_of(dot)
     if found is None:
         raise TypeError(f"{type(dot).__name__} is no tangent of a {type(x).__name__}")
@@ -288,7 +290,10 @@ def parted(level: int, out: Any) -> tuple[Any, Any]:
     values, rebuild = found
     pairs = [parted(level, part) for part in values]
     dots = [dot for _, dot in pairs]
-    out_dot = tuple(dots) if type(out) is functools.partial else rebuild(dots)
+    if is_wrapping(out):
+        out_dot = dots[0]
+    else:
+        out_dot = tuple(dots) if type(out) is functools.partial else rebuild(dots)
     if not any(holds(level, part) for part in values):
         return out, out_dot
     if has_operators(out):

@@ -28,7 +28,7 @@ from overt.runtime.primitive import rule_of
 from overt.runtime.record import vjp_call
 from overt.runtime.tree_registry import register_pytree_node
 from overt.transformer import transformed
-from overt.transformer.held import closed, cotangents, is_wrapper, opened, shifted
+from overt.transformer.held import LinearFunction, closed, cotangents, is_wrapper, opened, shifted
 from overt.transformer.pullbacks import VjpFunction
 from overt.transformer.recording import must_leave, say
 from overt.transformer.transformed import Transformed
@@ -72,10 +72,10 @@ def call_pair(f: Any, args: tuple[Any, ...], keywords: dict[str, Any]) -> Any:
     if f is vjp_of:
         return differentiated_vjp(args, keywords)
     if is_wrapper(f):
-        return f(*args, **keywords), Pullback(WrapPull(len(args), tuple(keywords)), ())
+        return of_wrapper(f, args, keywords)
     if isinstance(f, Pullback):
-        if f.bwd is whole_record:  # the values of a recording have no derivative after it
-            f = f.saved.again()
+        if f.bwd in RECORDS:  # the values of a recording have no derivative after it
+            f = f.saved.again(f.bwd)
         out, pull = vjp_of(f.bwd, f.saved, *args)
         return out, Pullback(PullOfPullback(f.bwd), pull)
     if isinstance(f, FunctionPull) and all(slot[1] is None for slot in f.slots):
@@ -86,9 +86,9 @@ def call_pair(f: Any, args: tuple[Any, ...], keywords: dict[str, Any]) -> Any:
         held, out_bar = args
         bars, pull = vjp_of(held, out_bar)
         return f(lambda _: bars, None), Pullback(f.joined, pull)
-    if isinstance(f, VjpFunction):
-        out, pull = recorded(apply_to, (f, *args), keywords)
-        return out, Pullback(drop_function, pull)
+    if isinstance(f, VjpFunction | LinearFunction):
+        out, pull = recorded_call(in_its_form, (f, *args), keywords)
+        return out, Pullback(shifted_record, pull)
     if isinstance(f, functools.partial):
         return of_partial(f, args, keywords)
     if isinstance(f, types.MethodType):
@@ -404,6 +404,10 @@ def differentiated_vjp(args: tuple[Any, ...], keywords: dict[str, Any]) -> Any:
     """`vjp_of(vjp_of, f, x)`: the derivative of the forward half of a pair."""
     f, *rest = args
     f = transformed.unlifted(f)
+    if isinstance(f, Transformed) and has_derivative(f) and not is_as_wrapped(f):
+        found = shifted(f, len(rest))
+        if found is not None:
+            return differentiated_vjp_of_held(*found, rest, keywords)
     if isinstance(f, functools.partial):
         every = {**f.keywords, **keywords}
         (y, pull), outer = vjp_of(vjp_of, f.func, *f.args, *rest, **every)
@@ -419,16 +423,44 @@ def differentiated_vjp(args: tuple[Any, ...], keywords: dict[str, Any]) -> Any:
     y, pull = vjp_of(f, *rest, **keywords)
     if not isinstance(pull, Pullback):
         return None
-    if pull.bwd is whole_record:  # what was recorded cannot leave its recording: record it again
-        return (y, pull.saved.again()), Pullback(RecomputeVjp(bool(keywords)), pull)
-    out, outer = vjp_call(lambda g, xs, ks: parted(vjp_of(g, *xs, **ks)), f, tuple(rest), keywords)
-    (y, saved) = out
+    if pull.saved == ():  # it only moves things about, whatever their values
+        return (y, pull), Pullback(Unchanged(), pull)
+    if pull.bwd in RECORDS:  # what was recorded cannot leave its recording: record it again
+        again = RecomputeVjp(bool(keywords), pull.bwd is shifted_record)
+        return (y, pull.saved.again(pull.bwd)), Pullback(again, pull)
+
+    def run(opened_f: Any, opened_rest: Any, opened_named: Any) -> Any:
+        return parted(vjp_of(closed(opened_f), *closed(opened_rest), **closed(opened_named)))
+
+    (y, saved), outer = vjp_call(run, opened(f), opened(tuple(rest)), opened(keywords))
     return (y, Pullback(pull.bwd, saved)), Pullback(VjpPull(bool(keywords)), outer)
+
+
+def of_wrapper(f: Any, args: tuple[Any, ...], keywords: dict[str, Any]) -> Any:
+    """Wrapping a function: the result's cotangent is the function's."""
+    return f(*args, **keywords), Pullback(WrapPull(len(args), tuple(keywords)), ())
 
 
 def parted(result: tuple[Any, Any]) -> tuple[Any, Any]:
     y, pull = result
     return y, pull.saved
+
+
+def differentiated_vjp_of_held(
+    f: Any, held: tuple[Any, ...], rest: list[Any], keywords: dict[str, Any]
+) -> Any:
+    """`vjp_of(vjp_of, g, x)` where g holds arguments of f."""
+    (y, pull), outer = vjp_of(vjp_of, f, *held, *rest, **keywords)
+    split = PartialPull(len(held), len(rest), (), tuple(keywords))
+    return (y, Pullback(split, pull)), Pullback(PartialVjpPull(split), outer)
+
+
+@dataclasses.dataclass(frozen=True)
+class Unchanged:
+    """The pullback of making a pullback that holds nothing."""
+
+    def __call__(self, pull: Any, out_bar: Any) -> Any:
+        return (None, *pull(bare(out_bar)[0]))
 
 
 @dataclasses.dataclass(frozen=True)
@@ -438,7 +470,7 @@ class VjpPull:
     named: bool
 
     def __call__(self, outer: Any, out_bar: Any) -> Any:
-        f_bar, rest_bars, named = outer(bare(out_bar))
+        f_bar, rest_bars, named = cotangents(outer(bare(out_bar)))
         bars = (None, f_bar, *rest_bars)
         return (*bars, named) if self.named else bars
 
@@ -459,11 +491,14 @@ class RecomputeVjp:
     """The pullback of a call of `vjp_of` whose own pullback holds the arguments."""
 
     named: bool
+    shifted: bool = False  # these arguments begin with the function
 
     def __call__(self, pull: Any, out_bar: Any) -> Any:
         y_bar, saved_bar = bare(out_bar)
         f_bar, *bars = pull(y_bar)
         rest_bar, named_bar = saved_bar if saved_bar is not None else ((), {})
+        if self.shifted and rest_bar:
+            f_bar, rest_bar = add(f_bar, rest_bar[0]), rest_bar[1:]
         if self.named:
             named = bars.pop()
             bars.append({k: add(v, (named_bar or {}).get(k)) for k, v in named.items()})
@@ -493,7 +528,7 @@ def of_transformed(f: Transformed, args: tuple[Any, ...], keywords: dict[str, An
     if isinstance(f, Checkified):
         error, (out, pull) = f.running(vjp_of)(f.__wrapped__, *args, **keywords)
         return (error, out), Pullback(of_result, pull)
-    if has_derivative(f) and not isinstance(f, (Jitted, Identity)):
+    if has_derivative(f) and not is_as_wrapped(f):
         return of_held(f, args, keywords)
     if isinstance(f, Checkpoint):
         return f(*args, **keywords), Pullback(Recompute(f.__wrapped__), (args, keywords))
@@ -514,6 +549,14 @@ def of_transformed(f: Transformed, args: tuple[Any, ...], keywords: dict[str, An
 def of_result(pull: Any, out_bar: Any) -> Any:
     """Of (error, result), the result alone has a derivative."""
     return pull(None if out_bar is None else out_bar[1])
+
+
+def is_as_wrapped(f: Transformed) -> bool:
+    """Whether a transformed function has the derivative of the function it wraps."""
+    from overt.transformer.identity import Checkpoint, Identity
+    from overt.transformer.jit import Jitted
+
+    return isinstance(f, (Jitted, Identity)) and not isinstance(f, Checkpoint)
 
 
 def of_held(f: Transformed, args: tuple[Any, ...], keywords: dict[str, Any]) -> Any:
@@ -543,10 +586,12 @@ class Recompute:
     """The pullback of a checkpointed call: it runs again from its arguments, and then back."""
 
     function: Any
+    shifted: bool = False  # the first argument takes the place of the function
 
     def __call__(self, saved: Any, out_bar: Any) -> Any:
         args, keywords = saved
-        return vjp_of(self.function, *args, **keywords)[1](out_bar)
+        bars = vjp_of(self.function, *args, **keywords)[1](out_bar)
+        return bars[1:] if self.shifted else bars
 
 
 # --- builtins, containers, classes ----------------------------------------------------------------
@@ -731,7 +776,7 @@ def recorded_call(f: Any, args: tuple[Any, ...], keywords: dict[str, Any]) -> An
 
 def in_its_form(f: Any, *args: Any, **keywords: Any) -> Any:
     """Call a function that holds values; these values too say in which form it must run."""
-    lift = transformed.needs_lifting(opened((f, args, keywords)))
+    lift = transformed.needs_lifting(args, keywords, of=f)
     if isinstance(f, Transformed) or not transformed.has_source(f):
         return f(*args, **keywords)
     return (transformed.lifted if lift else transformed.plain)(f)(*args, **keywords)
@@ -749,9 +794,9 @@ class RecordPull:
         args_bar, named = cotangents(self.pull(out_bar))
         return (*args_bar, named) if self.keywords else tuple(args_bar)
 
-    def again(self) -> Pullback:
+    def again(self, bwd: Any) -> Pullback:
         """The same pullback, which records the call again and so depends on its arguments."""
-        return Pullback(Recompute(self.f), (self.args, self.keywords))
+        return Pullback(Recompute(self.f, bwd is shifted_record), (self.args, self.keywords))
 
 
 def whole_record(pull: Any, out_bar: Any) -> Any:
@@ -760,6 +805,9 @@ def whole_record(pull: Any, out_bar: Any) -> Any:
 
 def shifted_record(pull: Any, out_bar: Any) -> Any:
     return pull(out_bar)
+
+
+RECORDS = (whole_record, shifted_record)
 
 
 __all__ = ["Pullback", "Refusal", "vjp_of", "zeros_like_tree"]

@@ -90,7 +90,7 @@ class Gradient(Transformed):
         prepared = list(args)
         for i in positions:
             prepared[i] = self.prepared(args[i])
-        lift = transformed.needs_lifting(prepared, kwargs)
+        lift = transformed.needs_lifting(prepared, kwargs, of=self)
         with noted():
             if not transformed.has_source(self.__wrapped__):
                 result = self.recorded(prepared, positions, kwargs)
@@ -210,7 +210,7 @@ class Gradient(Transformed):
 
         self.records = True
         fn = self.__wrapped__
-        if transformed.has_source(fn):
+        if transformed.has_source(fn) and not isinstance(fn, Transformed):
             fn = transformed.lifted_form(fn) if lift else transformed.plain(fn)
 
         def of_chosen(*chosen: Any) -> Any:

@@ -42,7 +42,7 @@ def rewrapped(f: Any, inner: Any) -> Any:
 
 
 def shifted(f: Any, count: int) -> tuple[Any, tuple[Any, ...]] | None:
-    """A transformed partial as a function of what it holds and `count` arguments, and the former."""
+    """A transformed partial as a function of what it holds too, before `count` arguments."""
     held = innermost(f)
     if not isinstance(held, functools.partial) or held.keywords:
         return None
@@ -133,8 +133,31 @@ def closed(tree: Any) -> Any:
 
 def cotangents(tree: Any) -> Any:
     """Cotangents of an opened tree as those of the tree itself."""
-    return tree_map(lambda x: x.cotangent() if type(x) is Opened else x, tree, is_leaf=_is_opened)
+    return tree_map(
+        lambda x: x.cotangent() if type(x) is Opened else x,
+        tree,
+        is_leaf=lambda x: isinstance(x, Opened | LinearFunction),
+    )
 
 
 def _is_opened(x: Any) -> bool:
     return type(x) is Opened
+
+
+class LinearFunction:
+    """From the tangents of a function's arguments to that of its result, at one point."""
+
+    def __init__(self, function: Any, arguments: Any, has_aux: bool) -> None:
+        self.function, self.arguments, self.has_aux = opened(function), arguments, has_aux
+
+    def __call__(self, *tangents: Any) -> Any:
+        from overt.transformer.jacobians import jvp
+
+        return jvp(closed(self.function), self.arguments, tangents, self.has_aux)[1]
+
+
+register_pytree_node(
+    LinearFunction,
+    lambda f: ((f.function, f.arguments), f.has_aux),
+    lambda has_aux, parts: LinearFunction(*parts, has_aux),
+)

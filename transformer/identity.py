@@ -22,7 +22,7 @@ class Identity(Transformed):
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         fn = self.__wrapped__
         with noted():
-            if transformed.needs_lifting(args, kwargs):
+            if transformed.needs_lifting(args, kwargs, of=fn):
                 return transformed.lifted(fn)(*args, **kwargs)
             if not transformed.has_source(fn):
                 return fn(*args, **kwargs)

@@ -18,6 +18,7 @@ from overt.runtime.tangents import tangent_for
 from overt.runtime.tree import tree_flatten, tree_map, tree_structure
 from overt.transformer import transformed
 from overt.transformer.gradients import FLOAT0, behind
+from overt.transformer.held import LinearFunction
 from overt.transformer.pullbacks import VjpFunction, shapes_of
 from overt.transformer.transformed import Transformed, noted
 
@@ -26,7 +27,9 @@ def runner(fn: Callable, *trees: Any) -> Callable:
     """`fn` in the form that these arguments need."""
     if isinstance(fn, Transformed) or not transformed.has_source(fn):
         return fn
-    return transformed.lifted(fn) if transformed.needs_lifting(trees) else transformed.plain(fn)
+    return (
+        transformed.lifted(fn) if transformed.needs_lifting(trees, of=fn) else transformed.plain(fn)
+    )
 
 
 # --- forward mode
@@ -142,9 +145,7 @@ def linearize(fun: Callable, *primals: Any, has_aux: bool = False) -> tuple:
         out = runner(fun, arrays)(*arrays)
     out, aux = out if has_aux else (out, None)
 
-    def f_dot(*tangents: Any) -> Any:
-        return jvp(fun, arrays, tangents, has_aux)[1]
-
+    f_dot = LinearFunction(fun, arrays, has_aux)
     out = tree_map(_as_result, out)
     return (out, f_dot, aux) if has_aux else (out, f_dot)
 
@@ -195,9 +196,7 @@ class Jacobian(Transformed):
 
     def wrapping(self, fn: Callable, leading: int, count: int) -> Jacobian:
         argnums = behind(self.argnums, leading)
-        return Jacobian(
-            fn, argnums, self.has_aux, self.holomorphic, self.allow_int, self.reverse
-        )
+        return Jacobian(fn, argnums, self.has_aux, self.holomorphic, self.allow_int, self.reverse)
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         count = len(args)

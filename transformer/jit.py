@@ -109,7 +109,8 @@ class Jitted(Transformed):
 
     def general(self, args: tuple, kwargs: dict[str, Any]) -> Any:
         """Any arguments: keywords, static ones, numbers, NumPy arrays, objects, symbolic values."""
-        if _current().disable_jit or transformed.needs_lifting(args, kwargs) or is_nested():
+        enclosed = transformed.needs_lifting(args, kwargs, of=self) or is_nested()
+        if _current().disable_jit or enclosed:
             with noted():
                 return self.function()(*args, **kwargs)
         if CHECKS.get() is not None:

@@ -29,6 +29,7 @@ from overt.runtime.tangents import (
 )
 from overt.transformer import calls, transformed
 from overt.transformer.calls import FunctionPull, Pullback, apply_to, arranged, call_method, vjp_of
+from overt.transformer.held import LinearFunction, innermost, is_wrapper, rewrapped, shifted
 from overt.transformer.pullbacks import VjpFunction
 from overt.transformer.transformed import Transformed
 
@@ -111,11 +112,15 @@ def found_jvp(
     if isinstance(f, Pullback):
         saved_dot = f_dot.saved if f_dot is not None else None
         return of_backward(f.bwd, (f.saved, *args), (saved_dot, *dots), keywords, keyword_dots)
-    if isinstance(f, VjpFunction):
+    if is_wrapper(f):
+        return f(*args, **keywords), (dots or (keyword_dots.get("fun"),))[0]
+    if isinstance(f, VjpFunction | LinearFunction):
         return call_with_tangents(apply_to, (f, *args), (f_dot, *dots))
     if f is vjp_of:
         return of_vjp(args, dots, keywords, keyword_dots)
     if isinstance(f, Transformed):
+        if is_moving(f_dot):
+            return of_held(f, args, dots, keywords, keyword_dots, f_dot)
         return of_transformed(f, args, dots, keywords, keyword_dots)
     found = of_builtin(f, args, dots, keywords, keyword_dots)
     if found is not None:
@@ -126,9 +131,6 @@ def found_jvp(
     call = transformed.call_method(f)
     if call is not None:
         return jvp_of(call, (f, *args), (f_dot, *dots), keywords, keyword_dots)
-    if isinstance(f, VjpFunction):
-        every = ((f, *args), (f_dot, *dots))
-        return call_with_tangents(calls.apply_to, *every, keywords, keyword_dots)
     return on_values(f, args, dots, keywords, keyword_dots)
 
 
@@ -145,9 +147,8 @@ def in_form(f: Any, args: Any, keywords: Any) -> Callable[..., Any]:
     """A function in the form that these arguments need."""
     if isinstance(f, Transformed) or not transformed.has_source(f):
         return f
-    return (
-        transformed.lifted(f) if transformed.needs_lifting(args, keywords) else transformed.plain(f)
-    )
+    lift = transformed.needs_lifting(args, keywords, of=f)
+    return transformed.lifted(f) if lift else transformed.plain(f)
 
 
 # --- the user's functions ------------------------------------------------------------------------
@@ -307,6 +308,32 @@ def of_transformed(
             if getattr(refusal, "while_running", False):
                 raise
     return on_values(f, args, dots, keywords, keyword_dots)
+
+
+def of_held(
+    f: Transformed,
+    args: tuple,
+    dots: tuple,
+    keywords: dict[str, Any],
+    keyword_dots: dict[str, Any],
+    f_dot: Any,
+) -> Pair:
+    """A transformation of a function that holds values with tangents."""
+    from overt.transformer.identity import Identity
+    from overt.transformer.jit import Jitted
+
+    if isinstance(f, Jitted | Identity):
+        return jvp_of(f.__wrapped__, args, dots, keywords, keyword_dots, f_dot)
+    found = shifted(f, len(args))
+    if found is not None:
+        function, held = found
+        return jvp_of(function, (*held, *args), (*f_dot[0], *dots), keywords, keyword_dots)
+
+    def run(inner: Any, *args: Any, **keywords: Any) -> Any:
+        return rewrapped(f, inner)(*args, **keywords)
+
+    every = ((innermost(f), *args), (f_dot, *dots))
+    return call_with_tangents(run, *every, keywords, keyword_dots)
 
 
 def of_gradient(

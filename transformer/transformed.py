@@ -16,7 +16,10 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Any, NamedTuple
 
+from overt.backend.pytrees import GetAttrKey
 from overt.runtime.array import Array
+from overt.runtime.closures import captured_leaves
+from overt.runtime.parts import Parts
 from overt.runtime.primitive import GRAPH
 from overt.runtime.tree import tree_leaves
 from overt.transformer import dependencies, rewrite
@@ -54,6 +57,14 @@ class Transformed:
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         raise NotImplementedError
+
+    def __overt_parts__(self) -> Parts:
+        from overt.transformer.held import innermost, rewrapped
+
+        return Parts(
+            (type(self), self.chain), [GetAttrKey("__wrapped__")], [innermost(self)],
+            lambda new: rewrapped(self, new[0]),
+        )  # fmt: skip
 
     def wrapping(self, fn: Callable[..., Any], leading: int, count: int) -> Any:
         """The same transformation of another function, which has `leading` arguments in front.
@@ -315,11 +326,30 @@ def name_of(fn: Any) -> str:
 # --- calling ------------------------------------------------------------------
 
 
-def needs_lifting(*trees: Any) -> bool:
-    """Whether code must run in its lifted form: something is staged, or a value has lanes."""
+def needs_lifting(*trees: Any, of: Any = None) -> bool:
+    """Whether code must run in its lifted form: something is staged, or a value has lanes.
+
+    `of` is the function to be run, whose closure counts too.
+    """
     if GRAPH.get() is not None:
         return True
-    return any(isinstance(x, Array) and x.level for x in tree_leaves(trees))
+    return any(map(has_level, tree_leaves(trees))) or of is not None and holds_level(of)
+
+
+def has_level(x: Any) -> bool:
+    """Whether a value has lanes or is under differentiation."""
+    return isinstance(x, Array) and bool(x.level)
+
+
+def holds_level(fn: Any) -> bool:
+    """Whether a function has captured, or is bound to, such a value."""
+    while isinstance(fn, Transformed):
+        fn = fn.__wrapped__
+    if isinstance(fn, types.MethodType):
+        fn = (fn.__func__, fn.__self__)
+    elif isinstance(fn, types.FunctionType) and not fn.__closure__:
+        return False
+    return bool(captured_leaves(fn, has_level))
 
 
 @contextmanager

@@ -1,0 +1,133 @@
+"""Second derivatives of loops that call functions, eagerly, compiled and over lanes."""
+
+from __future__ import annotations
+
+import warnings
+
+import numpy
+import pytest
+
+import overt
+import overt.numpy as np
+from overt import lax
+
+RANDOM = numpy.random.default_rng(0)
+W, V = (RANDOM.normal(size=(3, 3)) * 0.4 for _ in range(2))
+XS = RANDOM.normal(size=(4, 3)) * 0.4
+H = 1e-4
+
+
+@pytest.fixture(autouse=True)
+def double_precision():
+    with overt.enable_x64(True), warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        yield
+
+
+def scanned(w, xs):
+    def step(h, x):
+        h = np.tanh(w @ h + x)
+        return h, (h, w.sum() * h[0])
+
+    h, (hs, c) = lax.scan(step, np.zeros(3), xs)
+    return np.sum(hs**2) + np.sum(c)
+
+
+def scan_in_scan(w, xs):
+    def outer(c, x):
+        v = w * np.sum(x)
+
+        def inner(d, y):
+            d = np.tanh(v @ d + y + w[0])
+            return d, d * c[0]
+
+        d, e = lax.scan(inner, c, xs)
+        return d, e.sum(0) * v[0]
+
+    c, es = lax.scan(outer, np.ones(3), xs)
+    return np.sum(c * c) + np.sum(es)
+
+
+def carried(w, xs):
+    def step(c, x):
+        k, h = c
+        return (k, np.tanh(k @ h + x)), h
+
+    (k, h), hs = lax.scan(step, (w, np.ones(3)), xs)
+    return np.sum(hs**3) + np.sum(k**2 * h)
+
+
+def counted(w, xs):
+    return np.sum(lax.fori_loop(0, 3, lambda i, h: np.tanh(w @ h + xs[i]), np.ones(3)) ** 2)
+
+
+def tested(w, xs):
+    def body(s):
+        return s[0] + 1, np.tanh(w @ s[1] + xs[s[0]])
+
+    return np.sum(lax.while_loop(lambda s: s[0] < 3, body, (0, np.ones(3)))[1] ** 2)
+
+
+def mapped(w, xs):
+    return np.sum(lax.map(lambda x: np.tanh(w @ x) ** 2, xs))
+
+
+def branching(w, xs):
+    def step(h, x):
+        h = lax.cond(x[0] > 0, lambda h: np.tanh(w @ h + x), lambda h: h * w[0, 0], h)
+        return h, h
+
+    return np.sum(lax.scan(step, np.ones(3), xs)[1] ** 2)
+
+
+def associative(w, xs):
+    return np.sum(lax.associative_scan(lambda a, b: a * b + w[0], xs) ** 2)
+
+
+def applied(step, h, xs):
+    total = 0.0
+    for x in xs:
+        h = step(h, x)
+        total = total + np.sum(h**2)
+    return total
+
+
+def passed(w, xs):
+    return applied(lambda h, x: np.tanh(w @ h + x), np.ones(3), xs)
+
+
+FUNCTIONS = [
+    scanned, scan_in_scan, carried, counted, tested, mapped, branching, associative, passed,
+]  # fmt: skip
+
+
+def product(f, w):
+    """The Hessian times V, by differences of the compiled gradient."""
+    g = overt.jit(overt.grad(f))
+    return (numpy.asarray(g(w + H * V, XS)) - numpy.asarray(g(w - H * V, XS))) / (2 * H)
+
+
+@pytest.mark.parametrize("f", FUNCTIONS, ids=lambda f: f.__name__)
+def test_hessian_products(f):
+    want = product(f, W)
+    ways = {
+        "grad of grad": overt.grad(lambda w: np.sum(overt.grad(f)(w, XS) * V)),
+        "jvp of grad": lambda w: overt.jvp(lambda w: overt.grad(f)(w, XS), (w,), (V,))[1],
+        "grad of jvp": overt.grad(lambda w: overt.jvp(lambda w: f(w, XS), (w,), (V,))[1]),
+    }
+    for name, way in ways.items():
+        for run in (way, overt.jit(way)):
+            numpy.testing.assert_allclose(run(W), want, rtol=1e-5, atol=1e-7, err_msg=name)
+
+
+@pytest.mark.parametrize("f", FUNCTIONS, ids=lambda f: f.__name__)
+def test_over_lanes(f):
+    ws = numpy.stack([W, W.T])
+    want = [numpy.asarray(overt.grad(f)(w, XS)) for w in ws]
+    over_lanes = overt.vmap(overt.grad(f), in_axes=(0, None))
+    through_lanes = overt.grad(lambda ws: np.sum(overt.vmap(f, in_axes=(0, None))(ws, XS)))
+    numpy.testing.assert_allclose(overt.jit(over_lanes)(ws, XS), want, rtol=1e-8)
+    numpy.testing.assert_allclose(overt.jit(through_lanes)(ws), want, rtol=1e-8)
+    second = overt.vmap(overt.grad(lambda w: np.sum(overt.grad(f)(w, XS) * V)))
+    products = [product(f, w) for w in ws]
+    numpy.testing.assert_allclose(overt.jit(second)(ws), products, rtol=1e-5, atol=1e-7)
