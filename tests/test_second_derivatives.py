@@ -61,7 +61,7 @@ def counted(w, xs):
     return np.sum(lax.fori_loop(0, 3, lambda i, h: np.tanh(w @ h + xs[i]), np.ones(3)) ** 2)
 
 
-def tested(w, xs):
+def stopped_by_test(w, xs):
     def body(s):
         return s[0] + 1, np.tanh(w @ s[1] + xs[s[0]])
 
@@ -97,7 +97,7 @@ def passed(w, xs):
 
 
 FUNCTIONS = [
-    scanned, scan_in_scan, carried, counted, tested, mapped, branching, associative, passed,
+    scanned, scan_in_scan, carried, counted, stopped_by_test, mapped, branching, associative, passed,
 ]  # fmt: skip
 
 
