@@ -97,7 +97,8 @@ def passed(w, xs):
 
 
 FUNCTIONS = [
-    scanned, scan_in_scan, carried, counted, stopped_by_test, mapped, branching, associative, passed,
+    scanned, scan_in_scan, carried, counted, stopped_by_test, mapped, branching, associative,
+    passed,
 ]  # fmt: skip
 
 

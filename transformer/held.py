@@ -159,5 +159,5 @@ class LinearFunction:
 register_pytree_node(
     LinearFunction,
     lambda f: ((f.function, f.arguments), f.has_aux),
-    lambda has_aux, parts: LinearFunction(parts[0], parts[1], has_aux),
+    lambda has_aux, parts: LinearFunction(parts[0], parts[1], has_aux),  # type: ignore[call-arg]
 )
