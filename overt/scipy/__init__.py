@@ -10,6 +10,7 @@ __all__ = [
     "ndimage",
     "optimize",
     "signal",
+    "spatial",
     "special",
     "stats",
 ]

@@ -1,0 +1,3 @@
+"""Geometry: `overt.scipy.spatial.transform`."""
+
+from overt.scipy.spatial import transform as transform
