@@ -40,6 +40,31 @@ def plugin_path(platform: str) -> pathlib.Path | None:
     return None
 
 
+def installed_plugin(platform: str) -> pathlib.Path:
+    """The library of a platform's plugin. Errors: RuntimeError that says how to install it."""
+    path = plugin_path(platform)
+    if path is None or not path.exists():
+        extra = {"cuda": "cuda12", "tpu": "tpu"}[platform]
+        raise RuntimeError(
+            f"no plugin for {platform} is installed: python -m pip install 'overt[{extra}]'"
+        )
+    return path
+
+
+def has_tpu() -> bool:
+    """Whether the machine has TPU chips: devices of Google's on its bus."""
+    for vendor in pathlib.Path("/sys/bus/pci/devices").glob("*/vendor"):
+        with contextlib.suppress(OSError):
+            if vendor.read_text().strip() == "0x1ae0" and not _is_network(vendor.parent):
+                return True
+    return any(pathlib.Path("/dev").glob("accel[0-9]*"))
+
+
+def _is_network(device: pathlib.Path) -> bool:
+    """Google's virtual network card is on the bus of every machine of its cloud."""
+    return (device / "class").read_text().startswith("0x02")
+
+
 def wanted_platforms() -> tuple[str, ...]:
     """Platforms to try, best first; OVERT_PLATFORMS or JAX_PLATFORMS restricts and orders them."""
     named = os.environ.get("OVERT_PLATFORMS") or os.environ.get("JAX_PLATFORMS")
@@ -61,9 +86,7 @@ def _make_client(platform: str) -> Any:
         return xla_client.make_cpu_client(**({"num_devices": count} if count else {}))
     if platform not in PLUGINS:
         raise RuntimeError(f"unknown platform {platform!r}; known: cpu, {', '.join(PLUGINS)}")
-    path = plugin_path(platform)
-    if path is None:
-        raise RuntimeError(f"no plugin for {platform} is installed")
+    path = installed_plugin(platform)
     options: Mapping[str, Any] = {}
     if platform == "cuda":
         _load_nvidia_libraries()
@@ -134,8 +157,10 @@ def default_platform() -> str:
     if _default is None:
         wanted = wanted_platforms()
         for platform in wanted:
-            if platform != "cpu" and plugin_path(platform) is None and len(wanted) > 1:
+            if len(wanted) > 1 and platform in PLUGINS and plugin_path(platform) is None:
                 continue
+            if len(wanted) > 1 and platform == "tpu" and not has_tpu():
+                continue  # libtpu would look for its chips for minutes
             try:
                 client(platform)
             except Exception as error:  # a plugin without its chip: try the next platform

@@ -4,6 +4,8 @@ overt grad|value_and_grad|jvp|vjp|vmap|jit FILE.py:FUNCTION   generated code, al
 overt show FILE.py:FUNCTION      the function as the passes see it
 overt diff grad FILE.py:FUNCTION the original beside the generated code
 overt hlo FILE.py:FUNCTION --args 'f32[8,3]' i32      the staged program
+overt compile --target cpu|cuda:h200|tpu:v5e:2x2 FILE.py:FUNCTION --args 'f32[8,3]'
+                                 the program for a chip, its cost and memory; also compile+grad
 overt check FILE.py              what cannot be rewritten, and why
 """
 
@@ -12,6 +14,7 @@ from __future__ import annotations
 import argparse
 import ast
 import importlib.util
+import os
 import re
 import shutil
 import sys
@@ -56,16 +59,18 @@ def run(arguments: list[str]) -> int:
         steps = ["diff", *options.target[0].split("+")]
     elif len(options.target) != 1:
         raise Mistake(f"expected one FILE.py:FUNCTION, got {' '.join(options.target)}")
-    head = steps[0] if steps[0] in ("show", "diff", "hlo") else ""
+    head = steps[0] if steps[0] in ("show", "diff", "hlo", "compile") else ""
     unknown = [s for s in steps[1 if head else 0 :] if s not in TRANSFORMATIONS]
     if unknown:
         raise Mistake(
             f"unknown command {unknown[0]!r}; known: {', '.join(TRANSFORMATIONS)}, show, diff, "
-            "hlo, check, and compositions such as vmap+grad"
+            "hlo, compile, check, and compositions such as vmap+grad"
         )
+    if head in ("hlo", "compile"):  # neither runs anything, so an accelerator is left alone
+        os.environ.setdefault("OVERT_PLATFORMS", "cpu")
     function, path = find(options.target[-1])
-    if head == "hlo":
-        write(hlo(function, steps[1:], options), options.output)
+    if head in ("hlo", "compile"):
+        write(program(head, function, steps[1:], options), options.output)
         return 0
     source = transform(function, steps[1 if head else 0 :], options)
     if head == "diff":
@@ -86,7 +91,13 @@ def parser() -> argparse.ArgumentParser:
     made.add_argument("--argnums", default="0", help="arguments to differentiate, such as 0,1")
     made.add_argument("--in-axes", default="0", help="batched axes, such as 0,None")
     made.add_argument("--has-aux", action="store_true", help="the function returns (value, aux)")
-    made.add_argument("--args", nargs="*", default=[], help="for hlo: f32[8,3], i32[], or literals")
+    made.add_argument(
+        "--args", nargs="*", default=[],
+        help="for hlo and compile: f32[8,3], i32[], literals, or containers of them",
+    )  # fmt: skip
+    made.add_argument(
+        "--target", dest="chip", default="cpu", help="for compile: cpu, cuda:h200, tpu:v5e:2x2"
+    )
     made.add_argument("-o", "--output", help="write to this file instead of the terminal")
     made.add_argument("--version", action="version", version=f"overt {__version__}")
     return made
@@ -239,28 +250,38 @@ def side_by_side(function: Any, source: Any) -> str:
 
 
 ARRAY = re.compile(
-    r"^(bf16|pred|bool|[fiuc]\d+|float\d+|int\d+|uint\d+|complex\d+)(?:\[([\d, ]*)\])?$"
+    r"\b(bf16|pred|bool|[fiuc]\d+|float\d+|int\d+|uint\d+|complex\d+)(?:\[([\d, ]*)\]|\b(?!\[))"
 )
 SHORT = {"f": "float", "i": "int", "u": "uint", "c": "complex"}
 
 
 def parse_argument(text: str) -> Any:
-    """`f32[8,3]` as a shape and dtype; anything else as a Python literal.
+    """`f32[8,3]` as a shape and dtype, also inside containers; else a Python literal.
 
     >>> parse_argument("f32[8,3]")
     ShapeDtypeStruct(shape=(8, 3), dtype=float32)
+    >>> parse_argument("{'w': f32[2], 'n': (i32, 3)}")["n"]
+    (ShapeDtypeStruct(shape=(), dtype=int32), 3)
     """
+    kinds: list[Any] = []
+
+    def place(found: re.Match) -> str:
+        kinds.append(parse_kind(*found.groups()))
+        return f"b'{len(kinds) - 1}'"
+
+    try:
+        tree = ast.literal_eval(ARRAY.sub(place, text.strip()))
+    except (ValueError, SyntaxError):
+        raise Mistake(f"an argument is written like f32[8,3], i32 or 2.5; got {text!r}") from None
+    from overt.runtime.tree import tree_map
+
+    return tree_map(lambda x: kinds[int(x)] if type(x) is bytes else x, tree)
+
+
+def parse_kind(dtype: str, dims: str | None) -> Any:
+    """A dtype as HLO writes it and sizes, as a shape and dtype."""
     from overt.transformer.stages import ShapeDtypeStruct
 
-    found = ARRAY.match(text.strip())
-    if found is None:
-        try:
-            return ast.literal_eval(text)
-        except (ValueError, SyntaxError):
-            raise Mistake(
-                f"an argument is written like f32[8,3], i32 or 2.5; got {text!r}"
-            ) from None
-    dtype, dims = found.groups()
     if dtype == "bf16":
         import ml_dtypes
 
@@ -277,18 +298,24 @@ def parse_argument(text: str) -> Any:
         raise Mistake(f"there is no dtype {dtype!r}") from None
 
 
-def hlo(function: Any, steps: list[str], options: argparse.Namespace) -> str:
-    """The StableHLO program for arguments of the given kinds."""
+def program(head: str, function: Any, steps: list[str], options: argparse.Namespace) -> str:
+    """The program for arguments of the given kinds: StableHLO, or compiled for a target."""
     import overt
 
     arguments = [parse_argument(text) for text in options.args]
+    function = applied(function, steps, options)
     try:
-        return overt.jit(applied(function, steps, options)).lower(*arguments).as_text()
+        if head == "hlo":
+            return overt.jit(function).lower(*arguments).as_text()
+        from overt.transformer.targets import compiled_for, report
+
+        return report(compiled_for(function, arguments, options.chip), options.chip)
     except Refusal:
         raise
-    except (TypeError, ValueError, NotImplementedError) as error:
+    except (TypeError, ValueError, NotImplementedError, RuntimeError) as error:
         notes = "\n".join(getattr(error, "__notes__", ()))
-        raise Mistake(f"the program cannot be staged: {error}\n{notes}".rstrip()) from None
+        kind = "staged" if head == "hlo" else "compiled"
+        raise Mistake(f"the program cannot be {kind}: {error}\n{notes}".rstrip()) from None
 
 
 def check(path: str) -> int:

@@ -218,6 +218,13 @@ class Lowered(Stage):
             staged.program = self.program.with_options(options)
         return Compiled(self.traced, staged)
 
+    def compile_for(self, device: Any) -> Described:
+        """Compile it for a device of `overt.experimental.topologies`, which need not be here."""
+        from overt.backend.topology import compile_for
+
+        module, _ = self.program.module(self.platform)
+        return Described(self.traced, compile_for(module, device, self.program.options), device)
+
     def cost_analysis(self) -> dict[str, float]:
         """XLA's estimate of operations and bytes."""
         return self.compile().cost_analysis()
@@ -289,6 +296,36 @@ class Compiled(Stage):
 
         where = placement(self.executable.device)
         return tree_map(lambda _: where, self.out_info)
+
+
+class Described(Stage):
+    """A program compiled for a device that is only described: it can be looked at, not run."""
+
+    def __init__(self, traced: Traced, loaded: Any, device: Any) -> None:
+        self.traced, self.loaded, self.device = traced, loaded, device
+
+    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        raise RuntimeError(
+            f"the program was compiled for {self.device.device_kind}, which is not here to run it"
+        )
+
+    def as_text(self) -> str:
+        """The program after XLA's optimisations, as HLO."""
+        return "\n".join(module.to_string() for module in self.loaded.hlo_modules())
+
+    def cost_analysis(self) -> dict[str, float]:
+        """XLA's estimate of operations and bytes."""
+        from overt.backend.topology import estimated_cost
+
+        return estimated_cost(self.loaded)
+
+    def memory_analysis(self) -> Any:
+        """XLA's account of the memory that the program uses."""
+        return self.loaded.get_compiled_memory_stats()
+
+    def runtime_executable(self) -> Any:
+        """jaxlib's own object for the compiled program."""
+        return self.loaded
 
 
 def xla_computation(fun: Any, static_argnums: Any = (), **unused: Any) -> Any:
