@@ -84,6 +84,24 @@ def placed(x: Any, found: Any, wanted: Any, lanes: int) -> Any:
     return x if wanted == 0 else move_axis(x, 0, wanted % len(x.shape))
 
 
+def is_none(x: Any) -> bool:
+    return x is None
+
+
+def in_first_lane(out_bar: Any, out_axes: Any, lanes: int) -> Any:
+    """Cotangents of results that all lanes share, for one of the lanes: each counts once."""
+    from overt.runtime import numpy as np
+
+    leaves, definition = tree_flatten(out_bar)
+    axes = prefix_leaves(out_axes, out_bar, is_leaf=is_none)
+    return definition.unflatten(
+        np.stack([bar, *[np.zeros_like(bar)] * (lanes - 1)])
+        if axis is None and is_array(bar)
+        else bar
+        for bar, axis in zip(leaves, axes, strict=True)
+    )
+
+
 class VmapPull:
     """Cotangents of the arguments: lane by lane, summed for arguments that all lanes share."""
 
@@ -97,13 +115,16 @@ class VmapPull:
         kept, args = saved
         axes = tree_map(lambda x: None if not is_array(x) else 0, out_bar)
         if self.f.out_axes != 0:
-            axes = self.f.out_axes
+            axes, out_bar = self.f.out_axes, in_first_lane(out_bar, self.f.out_axes, self.lanes)
+            axes = tree_map(lambda axis: 0 if axis is None else axis, axes, is_leaf=is_none)
         bars = vmap_call(
             lambda lane, bar: self.spec.compose_leaves(lane)(bar),
             (kept, out_bar),
             (self.saved_axes, axes),
             0,
             self.lanes,
+            None,
+            self.f.axis_name,
         )
         places = iter(self.places)
         return (

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from overt.runtime.later import found_later, places_of
 
 if TYPE_CHECKING:
+    from overt.runtime.lax.collectives import *
     from overt.runtime.lax.convert import *
     from overt.runtime.lax.convolution import *
     from overt.runtime.lax.loops import *
@@ -23,6 +24,8 @@ if TYPE_CHECKING:
 _PLACES = places_of(
     __name__,
     {
+        "collectives": "all_gather all_to_all axis_index axis_size pbroadcast pmax pmean pmin "
+        "ppermute pshuffle psum psum_scatter pswapaxes",
         "convert": "bitcast_convert_type convert_element_type dtype reduce_precision stop_gradient",
         "convolution": "ConvDimensionNumbers conv conv_dimension_numbers "
         "conv_general_dilated conv_general_dilated_patches conv_transpose "
