@@ -3,14 +3,18 @@
 from __future__ import annotations
 
 import builtins
+import dis
 import doctest
+import sys
+import types
 
 import pytest
 
 import overt.numpy as np
 import overt.runtime
 import tests.modules
-from overt.runtime.primitive import REGISTRY
+from overt.runtime.primitive import REGISTRY, Rule
+from overt.runtime.undefined import Undefined
 
 # Regions: their derivative is that of the code they were staged from.  LAPACK's own packed forms:
 # `qr` has the derivative, these say that they have none, as in JAX.
@@ -41,6 +45,34 @@ def test_example_of_a_primitive(name):
     )
     runner = doctest.DocTestRunner(optionflags=doctest.NORMALIZE_WHITESPACE | doctest.ELLIPSIS)
     assert runner.run(test).failed == 0
+
+
+def names_in(code):
+    """The global names that a rule and the functions inside it mention, attributes left out."""
+    for part in dis.get_instructions(code):
+        if part.opname in ("LOAD_GLOBAL", "LOAD_NAME"):
+            yield part.argval
+    for inner in code.co_consts:
+        if isinstance(inner, types.CodeType):
+            yield from names_in(inner)
+
+
+def test_names_in_rules_can_be_imported_by_generated_code():
+    missing = set()
+    for module in (sys.modules[name] for name in tests.modules.NAMES):
+        for function in vars(module).values():
+            if function is Undefined or not isinstance(getattr(function, "rule", None), Rule):
+                continue
+            rule = function.rule
+            rules = rule.vjp if isinstance(rule.vjp, tuple) else (rule.vjp,)
+            for text in (*rules, rule.jvp):
+                if getattr(text, "__name__", "") != "<lambda>":
+                    continue
+                for name in names_in(text.__code__):
+                    known = name in overt.runtime._PLACES or name in overt.runtime._HOOKS
+                    if name != "np" and name in text.__globals__ and not known:
+                        missing.add(f"{name} in the rule of {rule.name}")
+    assert not missing, sorted(missing)
 
 
 def test_names_for_generated_code_are_no_modules():

@@ -7,6 +7,7 @@ __all__ = [
     "fft",
     "integrate",
     "interpolate",
+    "linalg",
     "ndimage",
     "optimize",
     "signal",

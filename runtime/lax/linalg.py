@@ -15,7 +15,6 @@ from overt.runtime.numpy.decompositions import lower_factor, unpacked
 from overt.runtime.numpy.factor_derivatives import (
     columns,
     hermitian,
-    mH,
     qr_tangents,
     transposed,
 )
@@ -143,9 +142,9 @@ def eigh(
     Array([1., 2.], dtype=float32)
     """
     x = as_matrices(x, "eigh")
-    x = hermitian(x) if symmetrize_input else x if lower else mH(x)
+    x = hermitian(x) if symmetrize_input else x
     algorithm = "" if implementation is None else implementation.value
-    values, vectors = eigh_factor(x, algorithm=algorithm)
+    values, vectors = eigh_factor(x, lower=bool(lower), algorithm=algorithm)
     return part_of(vectors, subset_by_index, -1), part_of(values, subset_by_index, -1)
 
 

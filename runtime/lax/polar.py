@@ -52,14 +52,15 @@ def polar_factors(x: Any, max_iterations: int, eps: float | None) -> tuple[Any, 
     """Both factors, the number of steps and whether the last one changed little."""
     precision = float(dtypes.finfo(x.dtype).eps)
     eps = precision if eps is None else float(eps)
-    size = np.sqrt(np.linalg.norm(x, 1) * np.linalg.norm(x, np.inf))
+    both: Any = {"axis": (-2, -1), "keepdims": True}
+    size = np.sqrt(np.linalg.norm(x, 1, **both) * np.linalg.norm(x, np.inf, **both))
     u = before = x / np.where(size == 0, 1, size).astype(x.dtype)
     steps = 0
     for a, b, c in weights(precision, max_iterations):
         before, u = u, halley_step(u, a, b, c)
         steps += 1
-    change, reach = np.linalg.norm(u - before), np.linalg.norm(u)
-    converged = change <= reach * (4 * eps) ** (1 / 3)
+    change, reach = np.linalg.norm(u - before, axis=(-2, -1)), np.linalg.norm(u, axis=(-2, -1))
+    converged = np.all(change <= reach * (4 * eps) ** (1 / 3))
     return u, hermitian(mH(u) @ x), np.asarray(steps), converged
 
 
@@ -83,10 +84,10 @@ def weights(precision: float, most: int) -> Iterator[tuple[float, float, float]]
 def halley_step(u: Any, a: float, b: float, c: float) -> Any:
     """u (a + b u.H u) (1 + c u.H u)^-1, by QR where the weights are large, else by Cholesky."""
     n = u.shape[-1]
-    eye = np.eye(n, dtype=u.dtype)
+    eye = np.broadcast_to(np.eye(n, dtype=u.dtype), (*u.shape[:-2], n, n))
     if c > 100:
-        q = np.linalg.qr(np.concatenate([math.sqrt(c) * u, eye], 0))[0]
-        rest = (a - b / c) / math.sqrt(c) * (q[:-n] @ mH(q[-n:]))
+        q = np.linalg.qr(np.concatenate([math.sqrt(c) * u, eye], -2))[0]
+        rest = (a - b / c) / math.sqrt(c) * (q[..., :-n, :] @ mH(q[..., -n:, :]))
     else:
         rest = (a - b / c) * mH(np.linalg.solve(eye + c * (mH(u) @ u), mH(u)))
     return b / c * u + rest

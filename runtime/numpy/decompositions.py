@@ -150,8 +150,8 @@ def eigh(a: Any, UPLO: str | None = None, symmetrize_input: bool = True) -> Any:
     a = as_matrices(a, "eigh")
     if UPLO not in (None, "L", "U"):
         raise ValueError(f"UPLO must be 'L' or 'U', not {UPLO!r}")
-    a = hermitian(a) if symmetrize_input else mH(a) if UPLO == "U" else a
-    return EighResult(*eigh_factor(a))
+    a = hermitian(a) if symmetrize_input else a
+    return EighResult(*eigh_factor(a, lower=UPLO != "U"))
 
 
 @composite(

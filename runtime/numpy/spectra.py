@@ -25,12 +25,14 @@ from overt.runtime.primitive import Primitive
 __all__ = ["eig_factor", "eigh_factor", "svd_factor"]
 
 
-def _eigh_avals(a: Aval, *, algorithm: str = "") -> list[Aval]:
+def _eigh_avals(a: Aval, *, lower: bool = True, algorithm: str = "") -> list[Aval]:
     square(a, "eigh")
     return [Aval(a.shape[:-1], dtypes.real_type(a.dtype)), Aval(a.shape, a.dtype)]
 
 
-def _lower_eigh(b: Any, a: Any, *, avals: Any, out: list[Aval], algorithm: str = "") -> list[Any]:
+def _lower_eigh(
+    b: Any, a: Any, *, avals: Any, out: list[Aval], lower: bool = True, algorithm: str = ""
+) -> list[Any]:
     values, vectors = out
     if algorithm == "qdwh" or (algorithm == "jacobi" and not on_gpu(b)):
         raise NotImplementedError(
@@ -42,12 +44,12 @@ def _lower_eigh(b: Any, a: Any, *, avals: Any, out: list[Aval], algorithm: str =
     if on_gpu(b):
         name = "cusolver_syevd_ffi"
         attributes = {
-            "lower": boolean(True),
+            "lower": boolean(lower),
             "algorithm": b.ui8({"": 0, "qr": 1, "jacobi": 2}[algorithm]),
         }
     else:
         name = f"lapack_{letter}{'heevd' if letter in 'cz' else 'syevd'}_ffi"
-        attributes = {"mode": b.ui8("V"), "uplo": b.ui8("L")}
+        attributes = {"mode": b.ui8("V"), "uplo": b.ui8("L" if lower else "U")}
     results = [
         (vectors.shape, vectors.dtype, 2),
         (values.shape, values.dtype, 1),
@@ -64,7 +66,7 @@ eigh_factor = Primitive(
     lower=_lower_eigh,
     vjp=(lambda g, out, a, **how: eigh_bar(g, out),),
     batch=batched_in_front(lambda: eigh_factor),
-    doc="Ascending eigenvalues and eigenvectors of a Hermitian matrix, from its lower triangle.",
+    doc="Ascending eigenvalues and eigenvectors of a Hermitian matrix, from one triangle of it.",
 )
 
 
