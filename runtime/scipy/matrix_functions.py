@@ -134,9 +134,9 @@ def funm(A: Any, func: Callable[[Any], Any], disp: bool = True) -> Any:
 
     Source: the recurrence of Parlett; Golub and Van Loan, "Matrix Computations", 9.1.
 
-    >>> print(np.round(np.real(funm(np.array([[0.0, 0.0], [0.0, 1.0]]), np.exp)), 3))
-    [[1.    0.   ]
-     [0.    2.718]]
+    >>> print(np.round(np.real(funm(np.array([[4.0, 0.0], [0.0, 9.0]]), np.sqrt))))
+    [[2. 0.]
+     [0. 3.]]
     """
     a = as_matrices(A, "funm")
     t, z = complex_schur(a)
