@@ -56,6 +56,12 @@ class Calls(Operations):
 
     def callback(self, fn: Callable, operands: Sequence[Value], out_types: Sequence[Any]) -> list:
         """Call `fn(*ndarrays) -> tuple of ndarrays` on the host when the program gets here."""
+        if self.platform == "tpu":
+            raise NotImplementedError(
+                "a program for TPU cannot call Python while it runs: it prints, asserts, calls "
+                "back, or checks a variable that may be unset; return the values instead, or set "
+                "the variable on every path"
+            )
         self.callbacks.append(fn)
         name = "gpu" if self.platform in ("gpu", "cuda", "rocm") else "cpu"
         index = ir.IntegerAttr.get(

@@ -161,38 +161,27 @@ def compile_module(
     device: Any = None,
     callbacks: Sequence[Callable] = (),
     settings: dict[str, Any] | None = None,
-    cache: str | None = None,
+    cache: Any = None,
 ) -> Executable:
     """Compile an MLIR module for one device; `out` are the results' avals.
 
-    `cache` names a folder of compiled programs.
+    `cache` is the `disk_cache.Policy` of a folder of compiled programs.
     """
     device = default_device() if device is None else device
     options = compile_options(device, settings)
     devices = _jax.DeviceList((device,))
+    compile_ = device.client.compile_and_load
     if callbacks:
-        loaded = device.client.compile_and_load(module, devices, options, list(callbacks))
-    elif cache:
-        loaded = _through_cache(cache, module, device, devices, options, settings)
+        loaded = compile_(module, devices, options, list(callbacks))
+    elif cache is not None:
+        from overt.backend import disk_cache
+
+        loaded = disk_cache.through(
+            cache, module, device, settings, lambda: compile_(module, devices, options)
+        )
     else:
-        loaded = device.client.compile_and_load(module, devices, options)
+        loaded = compile_(module, devices, options)
     return Executable(loaded, out, device, bool(callbacks), callbacks)
-
-
-def _through_cache(
-    cache: str, module: Any, device: Any, devices: Any, options: Any, settings: Any
-) -> Any:
-    from overt.backend import disk_cache
-
-    folder = disk_cache.private_folder(cache)
-    if folder is None:
-        return device.client.compile_and_load(module, devices, options)
-    name = disk_cache.key(module, device, settings)
-    loaded = disk_cache.load(folder, name, device, devices, options)
-    if loaded is None:
-        loaded = device.client.compile_and_load(module, devices, options)
-        disk_cache.save(folder, name, device, loaded)
-    return loaded
 
 
 def block(buffers: Sequence[Any]) -> None:

@@ -7,6 +7,7 @@ import pathlib
 from typing import Any
 
 from overt.backend import client
+from overt.backend.custom_calls import register_cuda
 
 # What XLA must know of a GPU to compile for it.
 _GPU = """gpu_device_info {{
@@ -59,6 +60,7 @@ def described_devices(platform: str, name: str) -> list[Any]:
     else:
         options = {"target_config": gpu_target(name, path), "topology": "1x1x1"}
         api = client.load_plugin(platform, path)
+        register_cuda(api)  # programs that call cuSOLVER or Python are compiled with these
         topology = _jax.get_c_api_topology(api, name, options)
     return list(topology._make_compile_only_devices())
 

@@ -30,7 +30,6 @@ DEFAULTS: dict[str, Any] = {
     "check_tracer_leaks": False,
     "platforms": None,
     "compilation_cache_dir": None,
-    "persistent_cache_min_compile_time_secs": 0.0,
     "transfer_guard": "allow",
     "enable_custom_prng": False,
     "legacy_prng_key": "allow",
@@ -42,6 +41,12 @@ WATCHED: dict[str, Any] = {
     "enable_checks": False,
     "explain_cache_misses": False,
     "no_tracing": False,
+    "enable_compilation_cache": True,
+    "compilation_cache_max_size": -1,
+    "compilation_cache_include_metadata_in_key": False,
+    "persistent_cache_min_compile_time_secs": 1.0,
+    "persistent_cache_min_entry_size_bytes": 0,
+    "raise_persistent_cache_errors": False,
 }
 
 
@@ -72,7 +77,7 @@ def _from_environment(name: str, default: Any) -> Any:
         return default
     if isinstance(default, bool):
         return text.lower() in ("1", "true", "yes", "on")
-    return text
+    return type(default)(text) if isinstance(default, (int, float)) else text
 
 
 def _setting_name(name: str) -> str:

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from overt.runtime import config, interop
+from overt.runtime import config, interop, program_cache
 from overt.runtime.array import Array, DeviceArray, PlacedArray, explained, gone
 from overt.runtime.aval import Aval
 from overt.runtime.primitive import Primitive, static_key
@@ -139,7 +139,7 @@ def compile_primitive(
         return primitive.emit(b, arguments, avals, out, many, params)
 
     module, callbacks = modules.build(primitive.name, avals, body, target.platform)
-    cache = config.current().compilation_cache_dir
+    cache = program_cache.policy()
     executable = backend.compile_module(module, out, target, callbacks, cache=cache)
     return Entry(executable, out, many, integer_range(primitive, avals))
 

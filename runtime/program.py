@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from overt.runtime import config, eager, host, staging
+from overt.runtime import config, eager, host, program_cache, staging
 from overt.runtime.array import DeviceArray, explained
 from overt.runtime.aval import Aval
 from overt.runtime.primitive import GRAPH
@@ -119,7 +119,7 @@ class Program:
         if config.config.enable_checks:
             module.operation.verify()
         out = [*self.out, *[Aval((), np.dtype("int32"))] * len(self.checks)]
-        cache = config.current().compilation_cache_dir
+        cache = program_cache.policy()
         made = execute.compile_module(module, out, device, callbacks, self.options, cache)
         assert self.consts is not None
         return made, eager.on_device(self.consts, device)

@@ -29,6 +29,8 @@ PROGRAMS = [
     ("", "digits.py:loss", [LAYERS, "f32[64,64]", "i32[64]"]),
     ("value_and_grad", "digits.py:loss", [LAYERS, "f32[64,64]", "i32[64]"]),
 ]
+# Checks of variables that may be unset call Python, which programs for TPU cannot.
+REFUSED = {("grad", "raymarch.py:trace", "tpu:v5e:2x2")}
 
 
 def environment(folder: Path) -> Path:
@@ -40,8 +42,9 @@ def environment(folder: Path) -> Path:
     install = [str(python), "-m", "pip", "install", "--quiet"]
     needs = [f"jaxlib=={minor}.*", "libcst", "numpy", "scikit-learn", "libtpu"]
     subprocess.run([*install, *needs], check=True)
-    # Without its dependencies: they are CUDA itself and jax, which compiling does not need.
-    subprocess.run([*install, "--no-deps", f"jax-cuda12-pjrt=={minor}.*"], check=True)
+    # Without their dependencies: those are CUDA itself and jax, which compiling does not need.
+    cuda = [f"jax-cuda12-{part}=={minor}.*" for part in ("pjrt", "plugin")]
+    subprocess.run([*install, "--no-deps", *cuda], check=True)
     return python
 
 
@@ -67,9 +70,13 @@ def main(arguments: list[str]) -> int:
         for step, function, kinds in PROGRAMS:
             for target in TARGETS:
                 problem = compiled(python, step, function, kinds, target)
+                if (step, function, target) in REFUSED and "cannot call Python" in (problem or ""):
+                    print(f"{target:12} {step:15} {function:22} refused", flush=True)
+                    continue
                 failed += problem is not None
                 print(f"{target:12} {step:15} {function:22} {problem or 'compiled'}", flush=True)
-    print(f"{len(PROGRAMS) * len(TARGETS) - failed} of {len(PROGRAMS) * len(TARGETS)} compiled")
+    count = len(PROGRAMS) * len(TARGETS)
+    print(f"{count - failed} of {count} as expected, {len(REFUSED)} of them refused")
     return failed
 
 

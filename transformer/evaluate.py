@@ -176,12 +176,13 @@ def ensure_compile_time_eval() -> Iterator[None]:
 
 def clear_caches() -> None:
     """Forget all programs and generated functions of this process."""
-    from overt.runtime import eager
-    from overt.transformer import rewrite
+    from overt.runtime import composites, eager
+    from overt.transformer import jit, rewrite
 
-    eager._cache.clear()
-    eager._composites.clear()
-    rewrite._memory.clear()
+    for table in (eager._cache, composites._calls, composites._programs, rewrite._memory):
+        table.clear()
+    for jitted in list(jit.EVERY):
+        jitted.clear_cache()
 
 
 __all__ = ["is_array"]

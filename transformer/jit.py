@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import functools
 import warnings
+import weakref
 from collections.abc import Callable
 from typing import Any
 
@@ -22,6 +23,7 @@ from overt.transformer.transformed import Transformed, noted
 
 _current = config.current
 _flatten = STRICT.flatten
+EVERY: weakref.WeakSet[Jitted] = weakref.WeakSet()
 MANY_SHAPES = 16  # programs for values of one argument before a warning
 
 
@@ -52,6 +54,7 @@ class Jitted(Transformed):
         self.bound = bound_objects(fn)
         self.slow = bool(self.static) or self.chosen_place is not None
         self.quick: dict[tuple, tuple] = {}  # for arrays alone: the shortest way through
+        EVERY.add(self)
 
     def wrapping(self, fn: Callable, leading: int, count: int) -> Jitted:
         """What is differentiated is the function; a program of it would serve no other call."""
