@@ -11,6 +11,7 @@ from overt.rewrites.core import Assign, Do, For, If, While, With, is_local
 from overt.rewrites.refusal import Refusal
 from overt.rewrites.rules import DISCRETE, STATIC_ATTRIBUTES, Resolver
 from overt.runtime.primitive import rule_of
+from overt.runtime.world import is_library
 
 ZIPS = (zip, enumerate, reversed)
 
@@ -100,6 +101,14 @@ class Activity:
                     ast.Pass(lineno=s.origin.line),
                     recordable=True,
                 )
+            if self.may_keep(node.value):
+                raise Refusal(
+                    "a function that is called for its effect is given a value that is being "
+                    "differentiated",
+                    "Return what it makes of the value instead.",
+                    ast.Pass(lineno=s.origin.line),
+                    recordable=True,
+                )
         elif not isinstance(node, ast.Assert | ast.Raise | ast.Global | ast.Nonlocal | ast.Import):
             bound = {
                 n.id
@@ -114,6 +123,23 @@ class Activity:
                     ast.Pass(lineno=s.origin.line),
                     recordable=True,
                 )
+
+    def may_keep(self, node: ast.expr) -> bool:
+        """Whether a call may put one of its arguments, with a derivative, into an object."""
+        if not isinstance(node, ast.Call):
+            return False
+        f = node.func
+        if isinstance(f, ast.Name) and f.id.startswith("@"):
+            return False
+        found = self.resolver.object(f)
+        if (
+            found is not None
+            and found is not setattr
+            and is_library(getattr(found, "__module__", None))
+        ):
+            return False
+        given = [*node.args, *(k.value for k in node.keywords)]
+        return any(self.expr(a) for a in given) or self.expr(f)
 
     # --- expressions
 

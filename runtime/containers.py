@@ -11,6 +11,9 @@ import copy
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from overt.runtime.called import call
+from overt.runtime.world import is_users_object
+
 __all__ = [
     "appended",
     "at",
@@ -42,7 +45,7 @@ def changed(xs: Any, method: str, *args: Any) -> Any:
     [1, 2, 3]
     """
     if method == "__delitem__" and isinstance(xs, Sequence):
-        xs = copy.copy(xs)
+        xs = copy.copy(xs) if isinstance(xs, COPIED) else xs
         del xs[args[0]]
         return xs
     return popped(xs, method, *args)[1]
@@ -54,8 +57,10 @@ def popped(xs: Any, method: str, *args: Any) -> tuple[Any, Any]:
     >>> popped({"a": 1}, "pop", "a")
     (1, {})
     """
-    if isinstance(xs, COPIED):  # an object of the user's changes itself, as its method says
+    if isinstance(xs, COPIED):
         xs = copy.copy(xs)
+    elif is_users_object(xs):  # changes itself, as its method says
+        return call(getattr(xs, method), *args), xs
     result = getattr(xs, method)(*args)
     return result, xs
 

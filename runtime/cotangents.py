@@ -21,9 +21,11 @@ from overt.runtime.derivatives import (
     sum_to,
     zeros_like_tree,
 )
+from overt.runtime.escape import Escape
 from overt.runtime.parts import is_array, parts_of
 from overt.runtime.primitive import Rule
 from overt.runtime.saved import Saved
+from overt.runtime.world import is_users_object
 
 __all__ = [
     "chosen",
@@ -114,6 +116,8 @@ def place_field(g: Any, x: Any, name: str) -> Any:
         return x_bar
     parts = children_of(x)
     if parts is None or getattr(x, name, None) is None:
+        if is_users_object(x):
+            raise Escape(x)
         raise TypeError(
             f"the attribute {name!r} of a {type(x).__name__} cannot be differentiated: register "
             "the class with overt.tree_util, or pass the value itself"
@@ -122,6 +126,8 @@ def place_field(g: Any, x: Any, name: str) -> Any:
     held = getattr(x, name)
     found = [i for i, value in enumerate(values) if value is held]
     if not found:
+        if is_users_object(x):
+            raise Escape(x)
         raise TypeError(
             f"the attribute {name!r} of a {type(x).__name__} is computed, not a field, so its "
             "derivative is not known; call a function instead"

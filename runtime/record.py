@@ -191,11 +191,17 @@ def operand_leaves(bars: list[Any], operands: Sequence[Any]) -> list[Any]:
     return leaves
 
 
-def vjp_call(fn: Callable, *primals: Any, has_aux: bool = False) -> Any:
+def vjp_call(
+    fn: Callable,
+    *primals: Any,
+    has_aux: bool = False,
+    after: Callable[[Tape, Any], None] | None = None,
+) -> Any:
     """Run `fn(*primals)`; its result, and the function from its cotangent to those of `primals`.
 
     Arguments and result are trees.  Cotangents come back with zeros for floats and None for
-    integers.  With `has_aux`, `fn` returns (result, aux), and aux comes last here.
+    integers.  With `has_aux`, `fn` returns (result, aux), and aux comes last here.  `after`
+    is called with the tape and the result once `fn` has returned.
 
     >>> from overt.runtime import numpy as np
     >>> out, pullback = vjp_call(lambda x: np.sin(x) * x, np.array(0.0))
@@ -210,6 +216,8 @@ def vjp_call(fn: Callable, *primals: Any, has_aux: bool = False) -> Any:
         inputs = [tape.variable(x) if is_inexact(x) else x for x in leaves]
         out = fn(*definition.unflatten(inputs))
         tape.finished = True
+    if after is not None:
+        after(tape, out)
     aux = None
     if has_aux:
         out, aux = out

@@ -21,6 +21,7 @@ from overt.runtime.derivatives import (
     zeros_like_tree,
 )
 from overt.runtime.dual import Dual, dual, primal_at, tangent_at
+from overt.runtime.escape import KEPT, Escape, is_kept, settled, unchanged
 from overt.runtime.levels import new_level
 from overt.runtime.parts import is_array, is_wrapping, parts_of
 from overt.runtime.primitive import Rule
@@ -61,17 +62,6 @@ OPERATORS = frozenset(
 )
 VIEWS: tuple[type, ...] = (type({}.keys()), type({}.values()), type({}.items()))
 LIBRARIES = ("builtins", "overt", "numpy", "jaxlib", "collections", "functools", "types")
-
-
-class Escape(NotImplementedError):
-    """A value with a tangent went where generated code cannot follow: into an unknown object."""
-
-    def __init__(self, x: Any) -> None:
-        super().__init__(
-            "a value that is being differentiated is kept in an object of class "
-            f"{type(x).__name__}, whose parts are not known; make it a dataclass, or register "
-            "it with overt.tree_util"
-        )
 
 
 def zero_dot(x: Any) -> Any:
@@ -187,34 +177,30 @@ def call_with_tangents(
     dots: Sequence[Any],
     keywords: Mapping[str, Any] | None = None,
     keyword_dots: Mapping[str, Any] | None = None,
+    outermost: bool = False,
 ) -> tuple[Any, Any]:
-    """Run a function on values that carry their tangents; its result, and the result's tangent."""
+    """Run a function on values that carry their tangents; its result, and the result's tangent.
+
+    The outermost call may leave values in objects, which have plain ones after it.
+
+    Errors: Escape, where an object keeps a value of another call.
+    """
     keywords, keyword_dots = keywords or {}, keyword_dots or {}
     with new_level() as level:
         given = [carried(level, x, dot) for x, dot in zip(args, dots, strict=True)]
         named = {k: carried(level, x, keyword_dots.get(k)) for k, x in keywords.items()}
-        out = fn(*given, **named)
+        out = fn(*given, **named) if outermost else unchanged(fn, given, named)
         out = listed(out)
-    for x in args:
-        settle(level, x)
+    if outermost:
+        settled(level, fn, args, keywords)
+    elif is_kept(level, fn, args, keywords):
+        raise Escape(fn, KEPT)
     return parted(level, out)
 
 
 def listed(out: Any) -> Any:
     """An iterator, or a view of a dictionary, as a list."""
     return list(out) if hasattr(out, "__next__") or isinstance(out, VIEWS) else out
-
-
-def settle(level: int, x: Any, seen: tuple[int, ...] = ()) -> None:
-    """Leave plain values in the fields of an object that a call has set."""
-    fields = getattr(x, "__dict__", None)
-    if not isinstance(fields, dict) or not is_object(x) or id(x) in seen:
-        return
-    for key, value in fields.items():
-        if holds(level, value) or is_array(value):
-            fields[key] = parted(level, value)[0]
-        else:
-            settle(level, value, (*seen, id(x)))
 
 
 def is_object(x: Any) -> bool:

@@ -18,15 +18,17 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from overt.rewrites.refusal import Refusal
-from overt.runtime.containers import changed, popped
+from overt.runtime.containers import appended, changed, popped
 from overt.runtime.cotangents import Moved, move, stack_of
 from overt.runtime.derivatives import add, children_of, is_inexact, zeros_like_tree
+from overt.runtime.escape import KEPT, Escape, held_by, is_kept, settled, unchanged
 from overt.runtime.numpy.indexing import set_item
 from overt.runtime.parts import is_array, parts_of
 from overt.runtime.plain_builtins import PLAIN, map_of, reduce_rest
 from overt.runtime.primitive import rule_of
 from overt.runtime.record import vjp_call
 from overt.runtime.tree_registry import register_pytree_node
+from overt.runtime.world import is_users_object
 from overt.transformer import transformed
 from overt.transformer.held import LinearFunction, closed, cotangents, is_wrapper, opened, shifted
 from overt.transformer.pullbacks import VjpFunction
@@ -34,6 +36,7 @@ from overt.transformer.recording import must_leave, say
 from overt.transformer.transformed import Transformed
 
 MOVERS = (list, tuple, dict, zip, enumerate, reversed, popped, changed, sorted)
+CHANGERS = (appended, changed, popped, set_item)  # on an object of the user's: a method of its own
 CONTAINERS = (list, tuple, dict, set, types.MappingProxyType)
 
 
@@ -100,6 +103,8 @@ def call_pair(f: Any, args: tuple[Any, ...], keywords: dict[str, Any]) -> Any:
     found = of_builtin(f, args, keywords)
     if found is not None:
         return found
+    if any(f is c for c in CHANGERS) and args and is_users_object(args[0]):
+        raise Escape(args[0], KEPT)
     if f is set_item and not is_array(args[0]):
         return moved(None, f, args, keywords)
     if is_mover(f) and not any(map(has_derivative, keywords.values())):
@@ -759,7 +764,15 @@ class RecordAgain:
         return bars if self.method else (None, *bars)
 
 
-def recorded_call(f: Any, args: tuple[Any, ...], keywords: dict[str, Any]) -> Any:
+def recorded_whole(f: Any, args: tuple[Any, ...]) -> Any:
+    """The outermost call, recorded: objects may keep its values, and have plain ones after it."""
+    out, pull = recorded_call(f, args, {}, outermost=True)
+    return out, Pullback(whole_record, pull)
+
+
+def recorded_call(
+    f: Any, args: tuple[Any, ...], keywords: dict[str, Any], outermost: bool = False
+) -> Any:
     lift = transformed.needs_lifting(args, keywords)
     function = transformed.lifted(f) if lift else f
     if isinstance(f, functools.partial):
@@ -768,9 +781,16 @@ def recorded_call(f: Any, args: tuple[Any, ...], keywords: dict[str, Any]) -> An
         function = transformed.plain(f)
 
     def run(args: Any, keywords: Any) -> Any:
-        return function(*closed(args), **closed(keywords))
+        args, keywords = closed(args), closed(keywords)
+        return function(*args, **keywords) if outermost else unchanged(function, args, keywords)
 
-    out, pull = vjp_call(run, opened(tuple(args)), opened(keywords))
+    def after(tape: Any, out: Any) -> None:
+        if outermost:
+            settled(tape.level, f, args, keywords)
+        elif is_kept(tape.level, f, args, keywords, held_by(out)):
+            raise Escape(f, KEPT)
+
+    out, pull = vjp_call(run, opened(tuple(args)), opened(keywords), after=after)
     return out, RecordPull(pull, f, tuple(args), keywords)
 
 

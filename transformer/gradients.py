@@ -14,9 +14,11 @@ from overt.runtime.array import Array
 from overt.runtime.aval import aval_of
 from overt.runtime.derivatives import is_array, materialize
 from overt.runtime.dispatch import CHECKS
+from overt.runtime.escape import settled
 from overt.runtime.interop import as_array
 from overt.runtime.tree import flatten_strict, tree_flatten
 from overt.transformer import transformed
+from overt.transformer.escapes import or_on_values
 from overt.transformer.recording import say
 from overt.transformer.transformed import Transformed, noted
 
@@ -101,8 +103,16 @@ class Gradient(Transformed):
                 leaves, definition = flatten_strict((prepared, kwargs))
                 key = (definition, *[x.aval if isinstance(x, Array) else type(x) for x in leaves])
                 if key in self.checked and not self.records:
-                    result = self.runs(False, False)(*prepared, **kwargs)
-                    grads, aux = result if self.has_aux else (result, None)
+                    found = or_on_values(
+                        lambda: self.runs(False, False)(*prepared, **kwargs),
+                        lambda: None,
+                        transformed.name_of(self),
+                        self.__wrapped__, prepared, kwargs,
+                    )  # fmt: skip
+                    if found is None:
+                        self.records = True
+                        return self(*args, **kwargs)
+                    grads, aux = found if self.has_aux else (found, None)
                     grads = self.finished(grads, [prepared[i] for i in positions])
                     return (grads, aux) if self.has_aux else grads
                 result = self.with_value(False, prepared, kwargs)
@@ -118,15 +128,23 @@ class Gradient(Transformed):
 
     def with_value(self, lift: bool, args: list[Any], kwargs: dict[str, Any]) -> Any:
         """Value and gradient; if that fails since the function's result is no scalar, say so."""
+        positions = self.argument_positions(len(args))
+        if self.records:
+            return self.recorded(args, positions, kwargs, lift)
         try:
             run = self.runs(True, lift)
         except Refusal as refusal:
             if not refusal.recordable:
                 raise
             say(transformed.name_of(self), refusal)
-            return self.recorded(args, self.argument_positions(len(args)), kwargs, lift)
+            return self.recorded(args, positions, kwargs, lift)
         try:
-            return run(*args, **kwargs)
+            return or_on_values(
+                lambda: run(*args, **kwargs),
+                lambda: self.recorded(args, positions, kwargs, lift),
+                transformed.name_of(self),
+                self.__wrapped__, args, kwargs,
+            )  # fmt: skip
         except (TypeError, ValueError, LookupError, AttributeError) as error:
             failure = error
         try:
@@ -219,7 +237,11 @@ class Gradient(Transformed):
                 full[i] = x
             return fn(*full, **kwargs)
 
-        found = vjp_call(of_chosen, *[args[i] for i in positions], has_aux=self.has_aux)
+        def after(tape: Any, _: Any) -> None:
+            settled(tape.level, self.__wrapped__, args, kwargs)
+
+        chosen = [args[i] for i in positions]
+        found = vjp_call(of_chosen, *chosen, has_aux=self.has_aux, after=after)
         out, pullback = found[:2]
         self.check_output(out)
         bars = pullback(as_array(1.0).astype(aval_of(out).dtype))

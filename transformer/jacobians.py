@@ -17,6 +17,7 @@ from overt.runtime.parts import is_array
 from overt.runtime.tangents import tangent_for
 from overt.runtime.tree import tree_flatten, tree_map, tree_structure
 from overt.transformer import transformed
+from overt.transformer.escapes import or_on_values
 from overt.transformer.gradients import FLOAT0, behind
 from overt.transformer.held import LinearFunction
 from overt.transformer.pullbacks import VjpFunction, shapes_of
@@ -161,11 +162,16 @@ def vjp(fun: Callable, *primals: Any, has_aux: bool = False, reduce_axes: Any = 
     >>> [float(bar) for bar in pullback(1.0)]
     [3.0, 2.0]
     """
-    from overt.transformer.calls import vjp_of
+    from overt.transformer.calls import recorded_whole, vjp_of
 
     arrays = tree_map(_as_result, primals)
     with noted():
-        out, pull = vjp_of(fun, *arrays)
+        out, pull = or_on_values(
+            lambda: vjp_of(fun, *arrays),
+            lambda: recorded_whole(fun, arrays),
+            transformed.name_of(fun),
+            fun, arrays,
+        )  # fmt: skip
     out, aux = out if has_aux else (out, None)
     out = tree_map(_as_result, out)
     pullback = VjpFunction(pull, shapes_of(out), shapes_of(arrays), has_aux and shapes_of(aux))

@@ -16,10 +16,10 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from overt.rewrites.refusal import Refusal
+from overt.runtime.escape import KEPT, Escape
 from overt.runtime.plain_builtins import PLAIN, map_of, reduce_rest
 from overt.runtime.primitive import rule_of
 from overt.runtime.tangents import (
-    Escape,
     call_with_tangents,
     filled,
     has_operators,
@@ -27,25 +27,27 @@ from overt.runtime.tangents import (
     listed,
     zero_dot,
 )
+from overt.runtime.world import is_users_object
 from overt.transformer import calls, transformed
 from overt.transformer.calls import FunctionPull, Pullback, apply_to, arranged, call_method, vjp_of
+from overt.transformer.escapes import or_on_values
 from overt.transformer.held import LinearFunction, innermost, is_wrapper, rewrapped, shifted
 from overt.transformer.pullbacks import VjpFunction
 from overt.transformer.transformed import Transformed
 
 Pair = tuple[Any, Any]
 
-# Refusals that running on values does not help with, and one that it helps with at the top alone.
-FINAL = ("outside the function", "container of another function", "takes a value out")
-STORED = "stored in an object"
+FINAL = "takes a value out"  # a refusal that running on values does not help with
 
 
 def jvp_at_top(f: Any, args: tuple, dots: tuple) -> Pair:
     """`jvp_of` for a call that no other derivative is around."""
-    try:
-        return jvp_of(f, args, dots)
-    except Escape:
-        return on_values(f, args, dots, {}, {})
+    return or_on_values(
+        lambda: jvp_of(f, args, dots),
+        lambda: on_values(f, args, dots, {}, {}, outermost=True),
+        transformed.name_of(f),
+        f, args,
+    )  # fmt: skip
 
 
 def jvp_of(
@@ -79,6 +81,8 @@ def found_jvp(
 ) -> Pair:
     """The jvp of a call by what is called."""
     f = transformed.unlifted(f)
+    if any(f is c for c in calls.CHANGERS) and args and is_users_object(args[0]):
+        raise Escape(args[0], KEPT)
     if f is functools.partial:
         out = functools.partial(args[0], *args[1:], **keywords)
         held: tuple = ()
@@ -135,12 +139,16 @@ def found_jvp(
 
 
 def on_values(
-    f: Any, args: tuple, dots: tuple, keywords: dict[str, Any], keyword_dots: dict[str, Any]
+    f: Any,
+    args: tuple,
+    dots: tuple,
+    keywords: dict[str, Any],
+    keyword_dots: dict[str, Any],
+    outermost: bool = False,
 ) -> Pair:
     """By running the function on values that carry their tangents."""
-    return call_with_tangents(
-        in_form(f, (args, dots), keywords), args, dots, keywords, keyword_dots
-    )
+    function = in_form(f, (args, dots), keywords)
+    return call_with_tangents(function, args, dots, keywords, keyword_dots, outermost)
 
 
 def in_form(f: Any, args: Any, keywords: Any) -> Callable[..., Any]:
@@ -163,12 +171,8 @@ def of_function(
             f, "", lambda: transformed.source_of(f), args, dots, keywords, keyword_dots
         )
     except Refusal as refusal:
-        if getattr(refusal, "while_running", False) or any(
-            word in refusal.reason for word in FINAL
-        ):
+        if getattr(refusal, "while_running", False) or FINAL in refusal.reason:
             raise
-        if STORED in refusal.reason:
-            raise Escape(f) from refusal
         return on_values(f, args, dots, keywords, keyword_dots)
 
 

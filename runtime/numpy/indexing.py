@@ -8,12 +8,18 @@ from typing import Any
 import numpy
 
 from overt.runtime import dtypes
+from overt.runtime.called import call
+from overt.runtime.containers import COPIED
+from overt.runtime.derivatives import is_inexact
 from overt.runtime.dispatch import CHECKS, GRAPH
 from overt.runtime.errors import StagingError
+from overt.runtime.escape import BY_SOURCE, Escape
 from overt.runtime.numpy.gather_scatter import gather, last_writes, scatter
 from overt.runtime.numpy.index_plan import MaskPlan, Plan, make_plan
 from overt.runtime.numpy.movement import shape_of, with_rule
 from overt.runtime.numpy.static_parts import pick, picked_shape, store
+from overt.runtime.tree import tree_leaves
+from overt.runtime.world import is_users_object
 
 __all__ = ["getitem", "set_item"]
 
@@ -271,6 +277,14 @@ def replaced(x: Any, index: Any, value: Any) -> Any:
         items = list(x)
         items[index] = value
         return type(x)(*items) if hasattr(x, "_fields") else type(x)(items)
+    if x is None and BY_SOURCE.get():  # the tangent of an object that has none
+        raise Escape(x)
+    if is_users_object(x) and not isinstance(x, COPIED):
+        if BY_SOURCE.get() and any(map(is_inexact, tree_leaves(value))):
+            raise Escape(x)
+        # It changes itself, as its `__setitem__` says.
+        call(type(x).__setitem__, x, index, value)
+        return x
     x = copy.copy(x)
     x[index] = value
     return x

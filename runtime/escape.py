@@ -1,0 +1,71 @@
+"""Values under differentiation that went where generated derivative code cannot follow."""
+
+from __future__ import annotations
+
+from contextvars import ContextVar
+from typing import Any
+
+from overt.runtime.parts import is_array
+from overt.runtime.tree import tree_leaves
+from overt.runtime.world import World, attributes_of, is_value
+
+__all__ = ["BY_SOURCE", "KEPT", "Escape", "held_by", "is_kept", "settled", "unchanged"]
+
+KEPT = "a value that is being differentiated is kept in an object by a function given to it"
+
+
+# Whether generated derivative code is running, which does not see what an object does inside.
+BY_SOURCE: ContextVar[bool] = ContextVar("overt_by_source", default=False)
+
+
+class Escape(NotImplementedError):
+    """Raised where generated code loses sight of a value: it is kept in an object, say.
+
+    The outermost derivative catches it and runs its function again, on values that carry their
+    derivative.
+    """
+
+    def __init__(self, x: Any, why: str = "") -> None:
+        super().__init__(
+            why
+            or "a value that is being differentiated is kept in an object of class "
+            f"{type(x).__name__}, whose parts are not known; make it a dataclass, or register "
+            "it with overt.tree_util"
+        )
+
+
+def settled(level: int, *roots: Any) -> None:
+    """After a derivative: leave plain values in the objects that values of its level went into."""
+    World(*roots).settle(lambda x: below(level, x))
+
+
+def below(level: int, x: Any) -> Any:
+    """The value without its derivative of a level."""
+    return x.primal if getattr(x, "level", 0) == level and hasattr(x, "primal") else x
+
+
+def is_kept(level: int, *roots: Any) -> bool:
+    """Whether an object that can be reached holds a value of this level."""
+    return any(below(level, x) is not x for x in World(*roots).leaves())
+
+
+def unchanged(f: Any, args: Any, keywords: Any) -> Any:
+    """`f(*args, **keywords)`, which must not change the containers that it is given."""
+    world = World(args, keywords)
+    values = [holder.thing for holder in world.holders if is_value(holder.thing)]
+    before = [attributes_of(x) for x in values]
+    token = BY_SOURCE.set(False)
+    try:
+        out = f(*args, **keywords)
+    finally:
+        BY_SOURCE.reset(token)
+    for x, fields in zip(values, before, strict=True):
+        now = attributes_of(x)
+        if now.keys() != fields.keys() or any(now[k] is not fields[k] for k in fields):
+            raise Escape(x, KEPT)
+    return out
+
+
+def held_by(out: Any) -> list[Any]:
+    """The objects in a result: its containers may hold values that are being differentiated."""
+    return [x for x in tree_leaves(out) if not is_array(x) and x is not None]

@@ -1,0 +1,399 @@
+"""The things that code may change: attributes of objects, shared variables, globals.
+
+A `World` finds those that can be reached from some values, tells what they hold, and puts them
+back.  Lists and dictionaries count as a part of the value that holds them.
+"""
+
+from __future__ import annotations
+
+import collections
+import dataclasses
+import dis
+import functools
+import sys
+import types
+from collections.abc import Callable, Iterator
+from typing import Any
+
+from overt.runtime.array import Array
+from overt.runtime.parts import NUMBERS, is_array
+from overt.runtime.tree_registry import register_pytree_node
+
+__all__ = ["MISSING", "Slot", "World", "is_users_object"]
+
+LIBRARIES = ("builtins", "overt", "numpy", "jaxlib", "jax", "scipy", "ml_dtypes")
+CONTAINERS = (list, dict, set, collections.deque)
+MISSING: Any = type("Missing", (), {"__repr__": lambda self: "nothing"})()
+MOST = 20_000  # things looked at
+
+Slot = tuple[int, str]  # of which holder, and the name there
+
+
+def is_library(module: str | None) -> bool:
+    top = (module or "builtins").partition(".")[0]
+    return top in LIBRARIES or (top in sys.stdlib_module_names and top != "__main__")
+
+
+def is_users_object(x: Any) -> bool:
+    """Whether a value is an object of a class of the user's, rather than a function or a type."""
+    kind = type(x)
+    return not (isinstance(x, (type, Array)) or is_library(kind.__module__) or is_array(x))
+
+
+class Queue:
+    """What a deque holds, as a tree."""
+
+    def __init__(self, items: list[Any], most: int | None) -> None:
+        self.items, self.most = items, most
+
+
+register_pytree_node(
+    Queue, lambda q: (tuple(q.items), q.most), lambda most, items: Queue(list(items), most)
+)
+
+
+class Held:
+    """An object that counts by its identity, whatever it holds."""
+
+    __slots__ = ("value",)
+
+    def __init__(self, value: Any) -> None:
+        self.value = value
+
+    def __eq__(self, other: object) -> bool:
+        return type(other) is Held and other.value is self.value
+
+    __hash__ = None  # type: ignore[assignment]
+
+
+class Holder:
+    """One thing with named places: an object, a class, a variable that functions share."""
+
+    __slots__ = ("thing", "names")
+
+    def __init__(self, thing: Any, names: tuple[str, ...] | None = None) -> None:
+        self.thing, self.names = thing, names  # the names that matter; None for all
+
+    def read(self) -> dict[str, Any]:
+        thing = self.thing
+        if isinstance(thing, types.CellType):
+            try:
+                return {self.names[0]: thing.cell_contents}  # type: ignore[index]
+            except ValueError:
+                return {}
+        if self.names is not None:
+            found = thing if isinstance(thing, dict) else vars(thing)
+            return {n: found[n] for n in self.names if n in found}
+        return attributes_of(thing)
+
+    def write(self, name: str, value: Any) -> None:
+        thing = self.thing
+        if isinstance(thing, types.CellType):
+            if value is MISSING:
+                del thing.cell_contents
+            else:
+                thing.cell_contents = value
+        elif isinstance(thing, dict):
+            if value is MISSING:
+                thing.pop(name, None)
+            else:
+                thing[name] = value
+        elif isinstance(thing, type):
+            delattr(thing, name) if value is MISSING else setattr(thing, name, value)
+        elif value is MISSING:
+            object.__delattr__(thing, name)
+        else:
+            object.__setattr__(thing, name, value)
+
+
+def attributes_of(x: Any) -> dict[str, Any]:
+    """The attributes that an object has of its own."""
+    found = dict(getattr(x, "__dict__", {}))
+    for kind in type(x).__mro__:
+        slots = kind.__dict__.get("__slots__", ())
+        for name in (slots,) if isinstance(slots, str) else slots:
+            if name not in ("__dict__", "__weakref__") and hasattr(x, name):
+                found[name] = getattr(x, name)
+    return found
+
+
+class World:
+    """What can be reached from some values, and changed."""
+
+    def __init__(self, *roots: Any) -> None:
+        self.holders: list[Holder] = []
+        self.known: dict[int, int] = {}  # positions of holders that are objects
+        self.seen: set[Any] = set()
+        self.kept: list[Any] = []  # so that no other thing gets the identity of one seen
+        self.renewed: set[Slot] = set()  # places that got a new list in place of theirs
+        self.apart: set[int] = set()  # dataclasses that are changed in place
+        for root in roots:
+            self.visit(root)
+        self.originals: dict[Slot, Any] = {
+            slot: value for slot, value in self.slots() if isinstance(value, CONTAINERS)
+        }
+
+    # --- finding
+
+    def visit(self, x: Any) -> None:
+        if x is None or type(x) in NUMBERS or type(x) is str or isinstance(x, Array):
+            return
+        if id(x) in self.seen or len(self.seen) > MOST:
+            return
+        self.seen.add(id(x))
+        self.kept.append(x)
+        if isinstance(x, types.FunctionType):
+            self.function(x)
+        elif isinstance(x, (list, tuple, set, frozenset, collections.deque)):
+            for item in x:
+                self.visit(item)
+        elif isinstance(x, dict):
+            for item in x.values():
+                self.visit(item)
+        elif isinstance(x, functools.partial):
+            for part in (x.func, x.args, x.keywords):
+                self.visit(part)
+        elif isinstance(x, types.MethodType):
+            self.visit(x.__func__)
+            self.visit(x.__self__)
+        elif isinstance(x, type):
+            if not is_library(x.__module__):
+                self.users_class(x)
+        elif is_users_object(x):
+            self.object(x)
+        else:
+            self.visit(getattr(x, "__wrapped__", None))
+
+    def object(self, x: Any) -> None:
+        held = attributes_of(x)
+        if not is_frozen(x) and not is_library(type(x).__module__):
+            self.known[id(x)] = len(self.holders)
+            self.holders.append(Holder(x))
+        for value in held.values():
+            self.visit(value)
+        self.visit(type(x))
+
+    def users_class(self, kind: type) -> None:
+        for c in kind.__mro__:
+            if is_library(c.__module__):
+                continue
+            data = []
+            for name, value in vars(c).items():
+                plain = isinstance(value, (*NUMBERS, *CONTAINERS)) or is_array(value)
+                if plain and not (name.startswith("__") and name.endswith("__")):
+                    data.append(name)
+                for f in (value, *(getattr(value, n, None) for n in ("fget", "fset", "__func__"))):
+                    if isinstance(f, types.FunctionType) or is_users_object(f):
+                        self.visit(f)
+            if data:
+                self.holders.append(Holder(c, tuple(data)))
+
+    def function(self, f: types.FunctionType) -> None:
+        if is_library(f.__module__) and not f.__closure__:
+            return
+        stored, globals_stored, read = names_in(f.__code__)
+        for name, cell in zip(f.__code__.co_freevars, f.__closure__ or (), strict=True):
+            if name in stored and id(cell) not in self.seen:
+                self.seen.add(id(cell))
+                self.kept.append(cell)
+                self.holders.append(Holder(cell, (name,)))
+            try:
+                self.visit(cell.cell_contents)
+            except ValueError:
+                continue
+        for value in (*(f.__defaults__ or ()), *(f.__kwdefaults__ or {}).values()):
+            self.visit(value)
+        if is_library(f.__module__):
+            return
+        space = f.__globals__
+        for name in (*globals_stored, *read):
+            value = space.get(name, MISSING)
+            if name in globals_stored or isinstance(value, CONTAINERS):
+                self.place(space, name)
+            if value is not MISSING:
+                self.visit(value)
+
+    def place(self, space: dict[str, Any], name: str) -> None:
+        mark = id(space), name
+        if mark not in self.seen:
+            self.seen.add(mark)
+            self.holders.append(Holder(space, (name,)))
+
+    # --- what is there
+
+    def slots(self) -> Iterator[tuple[Slot, Any]]:
+        for i, holder in enumerate(self.holders):
+            for name, value in holder.read().items():
+                yield (i, name), value
+
+    def take(self) -> dict[Slot, Any]:
+        """What every place holds now, in copies of lists and dictionaries."""
+        return {slot: self.packed(value) for slot, value in self.slots()}
+
+    def packed(self, x: Any, depth: int = 0) -> Any:
+        if depth > 16:
+            return Held(x)
+        if type(x) is list:
+            return [self.packed(v, depth + 1) for v in x]
+        if isinstance(x, dict):
+            return copy_of(x, {k: self.packed(v, depth + 1) for k, v in x.items()})
+        if isinstance(x, collections.deque):
+            return Queue([self.packed(v, depth + 1) for v in x], x.maxlen)
+        if type(x) is set:
+            return set(x)
+        if type(x) is tuple:
+            values = tuple(self.packed(v, depth + 1) for v in x)
+            return x if all(a is b for a, b in zip(values, x, strict=True)) else values
+        return Held(x) if id(x) in self.apart else x
+
+    def put(self, values: dict[Slot, Any], final: bool = False) -> None:
+        """Make every place hold what it held; `final`: with lists that were replaced, new ones."""
+        for i, holder in enumerate(self.holders):
+            for name in holder.read():
+                if (i, name) not in values:
+                    holder.write(name, MISSING)
+        for slot, packed in values.items():
+            place = None if final and slot in self.renewed else self.originals.get(slot)
+            holder = self.holders[slot[0]]
+            value = unpacked(packed, place)
+            if holder.read().get(slot[1], MISSING) is not value:
+                holder.write(slot[1], value)
+
+    def note_renewed(self) -> None:
+        """Note which places have another list or dictionary than the one they had."""
+        for slot, value in self.slots():
+            if value is not self.originals.get(slot, value):
+                self.renewed.add(slot)
+
+    def name_of(self, slot: Slot) -> str:
+        """A place as the user would write it."""
+        holder = self.holders[slot[0]]
+        if holder.names is not None and not isinstance(holder.thing, type):
+            return slot[1]
+        kind = holder.thing if isinstance(holder.thing, type) else type(holder.thing)
+        return f"{kind.__name__}.{slot[1]}"
+
+    # --- values under transformation
+
+    def leaves(self) -> Iterator[Any]:
+        """The arrays and numbers in all places."""
+        for _, value in self.slots():
+            yield from leaves_of(value)
+
+    def settle(self, below: Callable[[Any], Any]) -> None:
+        """Leave in every place what `below` makes of the values there."""
+        for i, holder in enumerate(self.holders):
+            for name, value in holder.read().items():
+                if any(below(x) is not x for x in leaves_of(value)):
+                    place = value if isinstance(value, CONTAINERS) else None
+                    holder = self.holders[i]
+                    holder.write(name, unpacked(mapped(below, self.packed(value)), place))
+
+
+def names_in(code: types.CodeType) -> tuple[frozenset[str], frozenset[str], frozenset[str]]:
+    """Shared variables and globals that a function sets, and globals that it reads."""
+    return _names_in(code)
+
+
+@functools.lru_cache(maxsize=4096)
+def _names_in(code: types.CodeType) -> tuple[frozenset[str], frozenset[str], frozenset[str]]:
+    stored: set[str] = set()
+    globals_stored: set[str] = set()
+    read: set[str] = set()
+    for i in dis.get_instructions(code):
+        if i.opname in ("STORE_DEREF", "DELETE_DEREF"):
+            stored.add(i.argval)
+        elif i.opname in ("STORE_GLOBAL", "DELETE_GLOBAL"):
+            globals_stored.add(i.argval)
+        elif i.opname in ("LOAD_GLOBAL", "LOAD_NAME"):
+            read.add(i.argval)
+    for inner in code.co_consts:
+        if isinstance(inner, types.CodeType):
+            for mine, theirs in zip((stored, globals_stored, read), _names_in(inner), strict=True):
+                mine |= theirs
+    return frozenset(stored), frozenset(globals_stored), frozenset(read)
+
+
+def is_frozen(x: Any) -> bool:
+    """Whether an object surely does not change: a tuple, a frozen dataclass."""
+    parameters = getattr(type(x), "__dataclass_params__", None)
+    return isinstance(x, tuple) or bool(parameters and parameters.frozen)
+
+
+def is_value(x: Any) -> bool:
+    """Whether an object counts by what it holds wherever values are: a dataclass."""
+    return dataclasses.is_dataclass(x) and not isinstance(x, type)
+
+
+def copy_of(x: dict[Any, Any], items: dict[Any, Any]) -> Any:
+    """A dictionary of the same kind with other items."""
+    if type(x) is dict:
+        return items
+    made = x.copy()
+    made.update(items)
+    return made
+
+
+def unpacked(packed: Any, place: Any = None) -> Any:
+    """The value again; in `place`, the list or dictionary that it was, if it still is one."""
+    if type(packed) is Held:
+        return packed.value
+    if type(packed) is Queue:
+        items = [unpacked(v) for v in packed.items]
+        if isinstance(place, collections.deque):
+            place.clear()
+            place.extend(items)
+            return place
+        return collections.deque(items, packed.most)
+    if type(packed) is list:
+        fits = type(place) is list and len(place) == len(packed)
+        inside = place if fits else [None] * len(packed)
+        items = [unpacked(v, old) for v, old in zip(packed, inside, strict=True)]
+        if type(place) is list:
+            place[:] = items
+            return place
+        return items
+    if isinstance(packed, dict):
+        former = place if isinstance(place, dict) else {}
+        found = {k: unpacked(v, former.get(k)) for k, v in packed.items()}
+        if isinstance(place, dict):
+            for key in [k for k in place if k not in found]:
+                del place[key]
+            place.update(found)
+            return place
+        return copy_of(packed, found)
+    if type(packed) is set:
+        if type(place) is set:
+            place.clear()
+            place.update(packed)
+            return place
+        return set(packed)
+    if type(packed) is tuple:
+        return tuple(map(unpacked, packed))
+    return packed
+
+
+def mapped(f: Callable[[Any], Any], packed: Any) -> Any:
+    """A packed value with `f` applied to its leaves."""
+    if isinstance(packed, (list, tuple)):
+        items = [mapped(f, v) for v in packed]
+        return packed._make(items) if hasattr(packed, "_make") else type(packed)(items)
+    if isinstance(packed, dict):
+        return copy_of(packed, {k: mapped(f, v) for k, v in packed.items()})
+    if type(packed) is Queue:
+        return Queue([mapped(f, v) for v in packed.items], packed.most)
+    return f(packed)
+
+
+def leaves_of(x: Any, depth: int = 0) -> Iterator[Any]:
+    """What a value holds that is no container."""
+    if depth > 16:
+        return
+    if isinstance(x, (list, tuple, collections.deque)):
+        for item in x:
+            yield from leaves_of(item, depth + 1)
+    elif isinstance(x, dict):
+        for item in x.values():
+            yield from leaves_of(item, depth + 1)
+    else:
+        yield x

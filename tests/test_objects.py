@@ -1,0 +1,257 @@
+"""Objects that change: values stored by methods, helpers and nested functions, in every transform.
+
+The oracles are plain Python, finite differences in float64, and a loop for `vmap`.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+from typing import Any
+
+import numpy
+import pytest
+
+import overt
+import overt.numpy as np
+from overt.errors import RecordedWarning
+
+pytestmark = pytest.mark.filterwarnings("ignore::overt.errors.RecordedWarning")
+POINTS = (0.5, 0.8, 1.3)
+
+
+class Store:
+    """Keeps values in attributes, in a list and in a dictionary."""
+
+    def __init__(self, value):
+        self.value = value
+        self.log = []
+        self.table = {}
+
+    def push(self, x):
+        self.log.append(x)
+
+    def put(self, key, x):
+        self.table[key] = x
+
+    def scaled(self, k):
+        self.value = self.value * k
+        return self
+
+    def add(self, x):
+        self.value += x
+
+    def __call__(self, k):
+        self.value = self.value + k
+        return self.value
+
+    def __setitem__(self, key, x):
+        self.table[key] = x
+
+    def __getitem__(self, key):
+        return self.table[key]
+
+
+@dataclasses.dataclass
+class Pair:
+    a: Any
+    b: Any = 0.0
+
+    def bump(self, k):
+        self.a = self.a + k
+        return self
+
+
+@overt.tree_util.register_dataclass
+@dataclasses.dataclass
+class Registered:
+    a: Any
+    b: Any = 0.0
+
+    def bump(self, k):
+        self.a = self.a + k
+        return self
+
+
+def assign(holder, x):
+    holder.value = x
+
+
+def by_method_into_list(x):
+    store = Store(1.0)
+    store.push(x * x)
+    return store.log[0]
+
+
+def by_method_into_dictionary(x):
+    store = Store(1.0)
+    store.put("a", x * x)
+    return store.table["a"]
+
+
+def by_setattr(x):
+    store = Store(1.0)
+    setattr(store, "value", x * x)  # noqa: B010
+    return store.value
+
+
+def by_helper(x):
+    store = Store(1.0)
+    assign(store, x * x)
+    return store.value
+
+
+def by_nested_function(x):
+    store = Store(1.0)
+
+    def inner():
+        store.value = x * x
+
+    inner()
+    return store.value
+
+
+def by_name_of_a_list_method(x):
+    store = Store(0.0)
+    store.add(x)
+    store.add(x * x)
+    return store.value * 2.0
+
+
+def into_its_list(x):
+    store = Store(0.0)
+    store.log.append(x * x)
+    return store.log[0]
+
+
+def by_setitem(x):
+    store = Store(0.0)
+    store["a"] = x * x
+    return store["a"] * 2.0
+
+
+def by_call_with_result(x):
+    store = Store(1.0)
+    return store(x) * store(x * x)
+
+
+def chained(x):
+    return Store(x).scaled(x).scaled(2.0).value
+
+
+def dataclass_by_method(x):
+    pair = Pair(x)
+    pair.bump(x * x)
+    return pair.a
+
+
+def registered_by_method(x):
+    pair = Registered(x)
+    return pair.bump(x * x).a + pair.a
+
+
+def in_a_loop(x):
+    store = Store(0.0)
+    for k in range(3):
+        store.add(x * k)
+        store.push(store.value * x)
+    return store.value * 2.0 + store.log[-1]
+
+
+KINDS = [
+    by_method_into_list, by_method_into_dictionary, by_setattr, by_helper, by_nested_function,
+    by_name_of_a_list_method, into_its_list, by_setitem, by_call_with_result, chained,
+    dataclass_by_method, registered_by_method, in_a_loop,
+]  # fmt: skip
+
+
+def slope(f, x, h=1e-4):
+    return (8 * (f(x + h) - f(x - h)) - (f(x + 2 * h) - f(x - 2 * h))) / (12 * h)
+
+
+def curvature(f, x, h=1e-3):
+    sides = 16 * (f(x + h) + f(x - h)) - (f(x + 2 * h) + f(x - 2 * h))
+    return (sides - 30 * f(x)) / (12 * h * h)
+
+
+def plain(f):
+    return lambda x: float(f(numpy.float64(x)))
+
+
+def check(f, points=POINTS, second=True):
+    """Values, slopes and curvatures under every transformation against plain Python."""
+    reference, xs = plain(f), numpy.array(points)
+    values = [reference(x) for x in points]
+    slopes = [slope(reference, x) for x in points]
+    pushed = lambda x: overt.jvp(f, (x,), (1.0,))  # noqa: E731
+    pulled = lambda x: overt.vjp(f, x)[1](1.0)[0]  # noqa: E731
+    forms = [
+        (overt.jit(f), values), (overt.jit(overt.vmap(f)), values),
+        (lambda x: pushed(x)[0], values), (lambda x: pushed(x)[1], slopes),
+        (overt.grad(f), slopes), (overt.jit(overt.grad(f)), slopes),
+        (overt.grad(overt.jit(f)), slopes), (pulled, slopes),
+        (overt.vmap(overt.grad(f)), slopes),
+    ]  # fmt: skip
+    if second:
+        bends = [curvature(reference, x) for x in points]
+        forms += [
+            (overt.grad(overt.grad(f)), bends),
+            (lambda x: overt.jvp(overt.grad(f), (x,), (1.0,))[1], bends),
+        ]
+    for i, (form, wanted) in enumerate(forms):
+        whole = i in (1, 8)
+        found = form(np.asarray(xs)) if whole else [form(x) for x in points]
+        numpy.testing.assert_allclose(
+            numpy.asarray([float(v) for v in found]), wanted, rtol=1e-4, atol=1e-6, err_msg=str(i)
+        )
+
+
+@pytest.mark.parametrize("f", KINDS, ids=lambda f: f.__name__)
+def test_stored_values_keep_their_derivative(f):
+    with overt.enable_x64(True):
+        check(f)
+
+
+def test_it_is_said_that_the_derivative_is_recorded():
+    class Cell:
+        def __init__(self):
+            self.value = 0.0
+
+        def step(self, x):
+            self.value = self.value + x
+            return self.value
+
+    def stepped(x):
+        cell = Cell()
+        return cell.step(x) * cell.step(x)
+
+    with pytest.warns(RecordedWarning):
+        overt.grad(stepped)(1.0)
+
+
+class Counter:
+    def __init__(self):
+        self.calls, self.total = 0, 0.0
+
+    def keep(self, x):
+        self.calls += 1
+        self.total = self.total + x
+        return self.total
+
+
+@pytest.mark.parametrize("derivative", ["grad", "vjp", "jvp", "jit"])
+def test_an_object_outside_changes_once_and_keeps_plain_values(derivative):
+    counter = Counter()
+
+    def f(x):
+        return counter.keep(x) * x
+
+    forms = {
+        "grad": lambda x: overt.grad(f)(x),
+        "vjp": lambda x: overt.vjp(f, x)[1](1.0)[0],
+        "jvp": lambda x: overt.jvp(f, (x,), (1.0,))[1],
+        "jit": lambda x: overt.jit(overt.grad(f))(x),
+    }
+    first, second = (forms[derivative](x) for x in (2.0, 3.0))
+    assert float(first) == 4.0  # x * x
+    assert float(second) == 8.0  # (2 + x) * x: what was kept is a number
+    assert (int(counter.calls), float(counter.total)) == (2, 5.0)

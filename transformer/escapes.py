@@ -1,0 +1,61 @@
+"""Derivatives of functions that keep values in objects: the whole function runs on such values.
+
+Generated derivative code follows local variables.  Where it meets a value kept in an object, or an
+operator of the user's own, it raises `Escape`; what it did to objects is undone, and the function
+is run as it stands on values that carry their derivatives, which objects may hold.
+"""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Callable
+from typing import Any
+
+from overt.runtime.errors import RecordedWarning
+from overt.runtime.escape import BY_SOURCE, Escape
+from overt.runtime.primitive import GRAPH
+from overt.runtime.world import World
+
+_said: set[str] = set()
+
+
+class Before:
+    """How things were, to go back to: objects, and the program being staged."""
+
+    def __init__(self, roots: tuple[Any, ...]) -> None:
+        self.world = World(*roots)
+        self.values = self.world.take()
+        graph = self.graph = GRAPH.get()
+        self.count = (len(graph.nodes), len(graph.capacities), graph.effect) if graph else None
+
+    def restore(self) -> None:
+        self.world.put(self.values)
+        if self.graph is not None and self.count is not None:
+            nodes, capacities, self.graph.effect = self.count
+            del self.graph.nodes[nodes:]
+            del self.graph.capacities[capacities:]
+
+
+def or_on_values(run: Callable[[], Any], again: Callable[[], Any], name: str, *roots: Any) -> Any:
+    """`run()`; if values escape from it, `again()`, with what it did to objects undone."""
+    before = Before(roots)
+    token = BY_SOURCE.set(True)
+    try:
+        return run()
+    except Escape as escape:
+        error = escape
+    finally:
+        BY_SOURCE.reset(token)
+    before.restore()
+    if name not in _said:
+        _said.add(name)
+        warnings.warn(
+            f"the derivative of {name} is recorded while it runs, not written as source: {error}",
+            RecordedWarning,
+            stacklevel=4,
+        )
+    token = BY_SOURCE.set(False)
+    try:
+        return again()
+    finally:
+        BY_SOURCE.reset(token)
