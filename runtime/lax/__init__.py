@@ -11,6 +11,7 @@ if TYPE_CHECKING:
     from overt.runtime.lax.collectives import *
     from overt.runtime.lax.convert import *
     from overt.runtime.lax.convolution import *
+    from overt.runtime.lax.linear_solves import *
     from overt.runtime.lax.loops import *
     from overt.runtime.lax.products import *
     from overt.runtime.lax.random_bits import *
@@ -30,6 +31,7 @@ _PLACES = places_of(
         "convolution": "ConvDimensionNumbers conv conv_dimension_numbers "
         "conv_general_dilated conv_general_dilated_patches conv_transpose "
         "conv_with_general_padding",
+        "linear_solves": "custom_linear_solve",
         "loops": "associative_scan cond fori_loop map scan switch while_loop",
         "products": "Precision batch_matmul dot dot_general",
         "random_bits": "RandomAlgorithm rng_bit_generator rng_uniform",
