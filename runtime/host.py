@@ -10,6 +10,7 @@ import numpy as np
 
 from overt.runtime import interop
 from overt.runtime.aval import Aval
+from overt.runtime.dispatch import CHECKS
 from overt.runtime.primitive import GRAPH, Primitive
 
 
@@ -60,7 +61,7 @@ def _host_function(
 
     def call(*arrays: np.ndarray) -> tuple:
         token, arrays = (arrays[:1], arrays[1:]) if ordered else ((), arrays)
-        staged = GRAPH.set(None)
+        staged, told = GRAPH.set(None), CHECKS.set(None)
         try:
             if effects is not None:
                 results = effects.call(index, fn, arrays, bool(result_avals))
@@ -72,6 +73,7 @@ def _host_function(
             raise
         finally:
             GRAPH.reset(staged)
+            CHECKS.reset(told)
 
     return call
 
@@ -98,8 +100,9 @@ def converted_results(results: Any, avals: tuple[Aval, ...]) -> tuple[np.ndarray
 
 
 def _lower(
-    b: Any, *values: Any, avals: Any, out: Any, fn: Callable, result_avals: tuple, ordered: bool
-) -> list:
+    b: Any, *values: Any, avals: Any, out: Any, fn: Callable, result_avals: tuple, ordered: bool,
+    method: str,
+) -> list:  # fmt: skip
     call = _host_function(fn, result_avals, ordered, len(b.callbacks), b.effects)
     if not ordered:
         return b.callback(call, values, out)
@@ -110,22 +113,74 @@ def _lower(
     return made[1:]
 
 
+def for_each_lane(fn: Callable, has_results: bool, size: int, axes: Sequence[Any]) -> Callable:
+    """`fn` called once for each lane, of arrays of which some have lanes in front."""
+
+    def call(*arrays: np.ndarray) -> tuple:
+        results = []
+        for k in range(size):
+            made = fn(*[x if a is None else x[k] for x, a in zip(arrays, axes, strict=True)])
+            results.append(made if isinstance(made, (list, tuple)) else (made,))
+        if not has_results:
+            return ()
+        return tuple(np.stack(column) for column in zip(*results, strict=True))
+
+    return call
+
+
+def widened(x: Any, size: int, method: str) -> Any:
+    """An operand without lanes, as the methods that call once for all lanes give it."""
+    from overt.runtime import numpy as np
+
+    if method == "legacy_vectorized":
+        return x
+    return np.broadcast_to(x, (size if method == "broadcast_all" else 1, *np.shape(x)))
+
+
+def _batch(
+    values: Any, axes: Any, size: int, *, fn: Callable, result_avals: tuple, ordered: bool,
+    method: str, pure: bool = False,
+) -> tuple[Any, Any]:  # fmt: skip
+    avals = tuple(a.update(shape=(size, *a.shape)) for a in result_avals)
+    if not size:
+        return tuple(np.zeros(a.shape, a.dtype) for a in avals), [0] * len(avals)
+    if method.startswith("sequential"):
+        fn = for_each_lane(fn, bool(avals), size, axes)
+    else:
+        pairs = zip(values, axes, strict=True)
+        values = [widened(x, size, method) if a is None else x for x, a in pairs]
+    results = host_callback(fn, avals, *values, ordered=ordered, method=method, pure=pure)
+    return results, [0] * len(avals)
+
+
 CALLBACK = Primitive(
     "host_callback",
-    shape=lambda *avals, fn, result_avals, ordered: list(result_avals),
+    shape=lambda *avals, fn, result_avals, ordered, method: list(result_avals),
     lower=_lower,
+    batch=_batch,
     arrays=("operands",),
     effect=True,
     doc="A call of a Python function on the host.",
 )
+# The same for a function without effects, which is left out where its results are not used.
+PURE_CALLBACK = Primitive(
+    "pure_callback",
+    shape=CALLBACK.shape,
+    lower=_lower,
+    batch=lambda values, axes, size, **params: _batch(values, axes, size, **params, pure=True),
+    arrays=("operands",),
+    doc="A call of a Python function without effects on the host.",
+)
 
 
 def host_callback(
-    fn: Callable, result_avals: Sequence[Aval], *operands: Any, ordered: bool = True
-) -> tuple[Any, ...]:
+    fn: Callable, result_avals: Sequence[Aval], *operands: Any, ordered: bool = True,
+    method: str = "sequential", pure: bool = False,
+) -> tuple[Any, ...]:  # fmt: skip
     """Call `fn(*ndarrays)` when the program gets here; a tuple of results of the declared avals.
 
-    At once when nothing is being staged.  Ordered calls happen in the order of the program.
+    At once when nothing is being staged.  Ordered calls happen in the order of the program.  Under
+    `vmap` it is called as `method` says, once for each lane by default.
 
     >>> host_callback(lambda x: x + 1, [Aval((), np.dtype("float32"))], 1.0)
     (Array(2., dtype=float32),)
@@ -135,4 +190,5 @@ def host_callback(
         arrays = [np.asarray(interop.as_array(x)) for x in operands]
         results = converted_results(fn(*arrays), avals)
         return tuple(interop.placed(x, a) for x, a in zip(results, avals, strict=True))
-    return CALLBACK(*operands, fn=fn, result_avals=avals, ordered=ordered)
+    primitive = PURE_CALLBACK if pure else CALLBACK
+    return primitive(*operands, fn=fn, result_avals=avals, ordered=ordered, method=method)

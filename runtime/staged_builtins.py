@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import builtins
 import functools
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy
@@ -240,20 +240,15 @@ def require(flag: Any, error: Exception) -> None:
     each_lane([truth], active_lanes(), fail)
 
 
-def each_lane(values: list[Any], mask: Any, effect: Callable[[Any], None]) -> None:
+def each_lane(
+    values: Sequence[Any], mask: Any, effect: Callable[[Any], None], ordered: bool = True
+) -> None:
     """Run an effect on the host with these values, once for each lane that is active."""
-    operands = values if mask is None else [mask, *values]
-    levels = [x.level for x in operands if isinstance(x, Lanes)]
-    if levels:
-        top = max(levels)
-        lanes = next(x.lanes for x in operands if isinstance(x, Lanes) and x.level == top)
-        for k in range(lanes):
-            one = [x.value[k] if isinstance(x, Lanes) and x.level == top else x for x in operands]
-            each_lane(one[mask is not None :], None if mask is None else one[0], effect)
-        return
-    if GRAPH.get() is None:
-        if mask is None or predicate(mask):
-            effect(values)
+    from overt.runtime.lax import stop_gradient
+
+    operands = [stop_gradient(x) if isinstance(x, Array) else x for x in values]
+    if GRAPH.get() is None and mask is None and not any(isinstance(x, Lanes) for x in operands):
+        effect(operands)
         return
 
     def on_host(*arrays: Any) -> tuple:
@@ -261,7 +256,7 @@ def each_lane(values: list[Any], mask: Any, effect: Callable[[Any], None]) -> No
             effect(arrays[mask is not None :])
         return ()
 
-    host_callback(on_host, (), *operands, ordered=True)
+    host_callback(on_host, (), *([] if mask is None else [mask]), *operands, ordered=ordered)
 
 
 def once_a_call() -> None:
