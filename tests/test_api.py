@@ -450,4 +450,4 @@ def test_breakpoint_inside_a_program(tmp_path):
         [sys.executable, str(script)], input="p y\nl\nbt\nc\n", capture_output=True, text=True
     )
     assert "0.909" in done.stdout and "->" in done.stdout and "result 1.818" in done.stdout
-    assert f"from {script}(5): overt.debug.breakpoint()" in done.stdout
+    assert f"{script}(5)f()\n-> overt.debug.breakpoint()" in done.stdout
