@@ -17,9 +17,10 @@ from overt.runtime.primitive import REGISTRY, Rule
 from overt.runtime.undefined import Undefined
 
 # Regions: their derivative is that of the code they were staged from.  LAPACK's own packed forms:
-# `qr` has the derivative, these say that they have none, as in JAX.
+# `qr` has the derivative, these say that they have none, as in JAX.  A callback's derivative is
+# for the user to give.
 WITHOUT_DERIVATIVE = {
-    "while_", "case_", "qr_packed", "pivoted_qr_packed", "householder_product",
+    "while_", "case_", "pure_callback", "qr_packed", "pivoted_qr_packed", "householder_product",
     "times_reflections", "hessenberg_form", "schur_form", "tridiagonal_form",
 }  # fmt: skip
 
