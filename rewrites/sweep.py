@@ -580,9 +580,13 @@ class Sweep:
         if value.keywords:
             given = self.names.fresh("keywords_bar")
             pattern.append(given)
-        self.out.append(Assign(tuple(pattern), ast.Call(core.name(pull), [g], [])))
+        bars: ast.expr = ast.Call(core.name(pull), [g], [])
+        if value.keywords and all(k.arg is None for k in value.keywords):
+            spare = core.call(core.name("@spare"), *(k.value for k in value.keywords))
+            bars = core.call(core.name("@joined"), bars, spare)
+        self.out.append(Assign(tuple(pattern), bars))
         for a, held, star in after:
-            bars: ast.expr = core.name(held)
+            bars = core.name(held)
             if star:
                 bars = core.call(core.name("@packed"), a, bars)
             self.give(a, bars, array=False)

@@ -13,8 +13,8 @@ _NAMES = {
     "containers": "appended at changed is_mapping is_sequence no_views not_kept popped unshared",
     "control": "Saved Undefined cond for_loop guard loop_enumerate loop_range loop_reversed "
     "loop_zip while_loop",
-    "cotangents": "chosen head_of joined kept_items merged packed part place_field rows spread_to "
-    "tail_of taken_over with_items without_last",
+    "cotangents": "chosen head_of joined kept_items merged packed part place_field rows spare "
+    "spread_to tail_of taken_over with_items without_last",
     "derivatives": "add fitted materialize ones_like_tree sum_to zeros_like_tree",
     "lanes": "Lanes",
     "masks": "active_lanes on_lanes",

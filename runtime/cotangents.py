@@ -164,6 +164,11 @@ def chosen(bars: dict[str, Any], x: dict[str, Any]) -> dict[str, Any]:
     return {key: bars.get(key) for key in x}
 
 
+def spare(*keywords: dict[str, Any]) -> tuple:
+    """What a pullback leaves out when `**keywords` had none: their cotangents."""
+    return () if any(keywords) else ({},)
+
+
 def joined(a: Any, b: Any) -> Any:
     """`[*a, *b]`, or the same of tuples."""
     return a + b
