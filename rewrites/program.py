@@ -31,6 +31,8 @@ class Program:
         self.main = source.main
         self.resolver = Resolver(source.namespace)
         self.generated: dict[str, Function] = {}
+        # parameters of functions whose cotangents are surely arrays, by name and active ones
+        self.arrays: dict[tuple[str, frozenset[str]], frozenset[str]] = {}
         self.made: dict[tuple[str, str, frozenset[str]], str] = {}
         self.loaded: dict[int, Function | None] = {}
         self.pure: set[str] = set()

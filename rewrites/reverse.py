@@ -134,8 +134,9 @@ def build_pair(
     sweep = begun(program, main, set(active))
     out_bar = sweep.names.fresh(bar_name(main))
     sweep.shapes.known[out_bar] = sweep.shapes.of(sweep.function.result) or frozenset([out_bar])
-    sweep.give(sweep.function.result, core.name(out_bar))
+    sweep.give(sweep.function.result, core.name(out_bar), array=False)
     forward, _ = sweep.run()
+    program.arrays[main.name, active] = sweep.arrays(p.name for p in main.params)
     bars = [
         sweep.final(p.name, None) if p.name in active else core.constant(None)
         for p in main.params
@@ -197,8 +198,9 @@ def build_bwd(program: Program, main: Function, active: frozenset[str]) -> Funct
     sweep = begun(program, main, set(active))
     out_bar = sweep.names.fresh(bar_name(main))
     sweep.shapes.known[out_bar] = sweep.shapes.of(sweep.function.result) or frozenset([out_bar])
-    sweep.give(sweep.function.result, core.name(out_bar))
+    sweep.give(sweep.function.result, core.name(out_bar), array=False)
     forward, _ = sweep.run()
+    program.arrays[main.name, active] = sweep.arrays(p.name for p in main.params)
     bars = [sweep.final(p.name, None) for p in main.params if p.name in active]
     return replace(
         sweep.function,

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import copy
+from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import PurePath
@@ -513,7 +514,7 @@ class Sweep:
         active = [i for i, a in enumerate(bound) if self.activity.expr(a)]
         name = self.program.bwd(inner, frozenset(inner.params[i].name for i in active))
         called = ast.Call(core.name(name), [*bound, self.full(target, bar)], [])
-        self.returned(bound, active, called)
+        self.returned(inner, bound, active, called)
 
     def paired(
         self, s: Assign, inner: Function, bound: list[ast.expr], target: str, bar: Bar
@@ -527,13 +528,26 @@ class Sweep:
         saved = self.names.fresh(f"{inner.name}_saved")
         self.activity.names.add(saved)
         called = ast.Call(core.name(bwd), [core.name(saved), self.full(target, bar)], [])
-        self.returned(bound, active, called)
+        self.returned(inner, bound, active, called)
         return Assign((target, saved), ast.Call(core.name(fwd), bound, []), s.origin)
 
-    def returned(self, bound: list[ast.expr], active: list[int], called: ast.Call) -> None:
+    def arrays(self, names: Iterable[str]) -> frozenset[str]:
+        """Those names whose cotangents are surely arrays: they may be of lists, or of functions."""
+        bars = ((n, self.bars.get(n)) for n in names)
+        return frozenset(n for n, bar in bars if bar is not None and bar.array)
+
+    def returned(
+        self, inner: Function, bound: list[ast.expr], active: list[int], called: ast.Call
+    ) -> None:
         """Give the cotangents that a backward function returns to the arguments that are active."""
+        key = inner.name, frozenset(inner.params[i].name for i in active)
+        arrays = self.program.arrays.get(key, frozenset())
+
+        def is_array(i: int) -> bool:
+            return isinstance(bound[i], ast.Name) and inner.params[i].name in arrays
+
         if len(active) == 1:
-            self.give(bound[active[0]], called, array=isinstance(bound[active[0]], ast.Name))
+            self.give(bound[active[0]], called, array=is_array(active[0]))
             return
         held = []
         for i in active:
@@ -544,7 +558,7 @@ class Sweep:
                 self.shapes.known[held[-1]] = self.shape(a.id)
         self.out.append(Assign(tuple(held), called))
         for i, h in zip(active, held, strict=True):
-            self.give(bound[i], core.name(h), array=isinstance(bound[i], ast.Name))
+            self.give(bound[i], core.name(h), array=is_array(i))
 
     def unknown(self, s: Assign, target: str, value: ast.Call, bar: Bar) -> list[Stmt]:
         """A call that is resolved when it is reached: `y, y_pull = vjp_of(f, x)`."""

@@ -56,9 +56,14 @@ class Pullback:
         return self.bwd(self.saved, out_bar)
 
 
-register_pytree_node(
-    Pullback, lambda p: ((p.saved,), p.bwd), lambda bwd, kids: Pullback(bwd, kids[0])
-)
+def parts_of_pullback(p: Pullback) -> tuple[tuple[Any], Any]:
+    """What was recorded cannot leave its recording: its parts are the arguments of the call."""
+    if p.bwd in RECORDS:
+        p = p.saved.again(p.bwd)
+    return (p.saved,), p.bwd
+
+
+register_pytree_node(Pullback, parts_of_pullback, lambda bwd, kids: Pullback(bwd, kids[0]))
 
 
 def vjp_of(f: Any, *args: Any, **keywords: Any) -> tuple[Any, Callable[[Any], Any]]:
