@@ -7,13 +7,16 @@ _PLACES = {
     **_places_of(
         "overt.runtime",
         {
+            "dimensions": "SymbolicScope is_symbolic_dim symbolic_shape",
             "exported": "DisabledSafetyCheck Exported deserialize",
             "export_format": "maximum_supported_calling_convention_version "
             "minimum_supported_calling_convention_version",
             "export_trees": "register_namedtuple_serialization register_pytree_node_serialization",
         },
     ),
-    **_places_of("overt.transformer", {"exporting": "default_export_platform export"}),
+    **_places_of(
+        "overt.transformer", {"exporting": "default_export_platform export symbolic_args_specs"}
+    ),
 }
 
 __all__ = sorted(_PLACES)

@@ -72,8 +72,22 @@ class Aval:
         return f"{self.dtype.name}[{dims}]" + ("~" if self.weak else "")
 
 
+def length(n: Any) -> Any:
+    """A size as a plain whole number; one that is not known yet (`dimensions`) as it is.
+
+    >>> length(np.int64(3))
+    3
+    """
+    return n if hasattr(n, "symbolic") else n.__index__()
+
+
+def is_known_size(shape: Any) -> bool:
+    """Whether all of a shape's sizes are numbers."""
+    return not any(hasattr(n, "symbolic") for n in shape)
+
+
 def _intern(shape: Any, dtype: Any, weak: bool) -> Aval:
-    shape = tuple(n.__index__() for n in shape)
+    shape = tuple(map(length, shape))
     dtype = np.dtype(dtype)
     key = (shape, dtype, bool(weak))
     if (found := _table.get(key)) is None:

@@ -143,8 +143,11 @@ class Exported:
         """The program as StableHLO."""
         from overt.backend import module, portable
 
-        data = self.body.module(platform or self.platforms[0])
-        return module.text(portable.from_bytes(data))
+        return module.text(portable.from_bytes(self.body_bytes(platform or self.platforms[0])))
+
+    def body_bytes(self, platform: str) -> bytes:
+        """The program for a platform as a portable artifact of StableHLO."""
+        return self.body.module(platform)
 
     # --- calling
 
@@ -162,8 +165,12 @@ class Exported:
                 f"{structure}"
             )
         arrays = [x if isinstance(x, Array) else as_array(x) for x in leaves]
+        return self.out_tree.unflatten(self.results(arrays))
+
+    def results(self, arrays: list[Any]) -> Sequence[Any]:
+        """The results for the flat arguments."""
         self.check([aval_of(x) for x in arrays])
-        return self.out_tree.unflatten(self._flat(*arrays))
+        return self._flat(*arrays)
 
     def check(self, avals: Sequence[Aval]) -> None:
         """Refuse arguments that the program is not for."""
@@ -233,8 +240,7 @@ class Exported:
         """The function as bytes, with its derivatives up to `vjp_order`."""
         if vjp_order < 0:
             raise ValueError(f"vjp_order must not be negative, got {vjp_order}")
-        modules = list(dict.fromkeys(self.body.modules.values()))
-        payloads = list(modules)
+        parts, payloads = self.parts()
         if vjp_order:
             payloads.append(bytes(self.vjp().serialize(vjp_order - 1)))
         header = {
@@ -243,11 +249,17 @@ class Exported:
             "in_avals": [aval_to_json(a) for a in self.in_avals],
             "out_tree": tree_to_json(self.out_tree),
             "out_avals": [aval_to_json(a) for a in self.out_avals],
-            "platforms": {p: modules.index(m) for p, m in self.body.modules.items()},
             "disabled_checks": [check.text for check in self.disabled_safety_checks],
             "has_vjp": bool(vjp_order),
+            **parts,
         }
         return pack(header, payloads)
+
+    def parts(self) -> tuple[dict[str, Any], list[bytes]]:
+        """(what the header says of the program, the payloads with the program itself)."""
+        modules = list(dict.fromkeys(self.body.modules.values()))
+        places = {p: modules.index(m) for p, m in self.body.modules.items()}
+        return {"platforms": places}, modules
 
     def __repr__(self) -> str:
         inputs, outputs = (", ".join(map(str, a)) for a in (self.in_avals, self.out_avals))
@@ -261,29 +273,43 @@ def deserialize(blob: bytes | bytearray) -> Exported:
     """
     header, payloads = unpack(blob)
     try:
-        trees = tree_from_json(header["in_tree"]), tree_from_json(header["out_tree"])
-        in_avals, out_avals = (
-            [aval_from_json(a) for a in header[name]] for name in ("in_avals", "out_avals")
-        )
-        checks = [DisabledSafetyCheck(text) for text in header["disabled_checks"]]
+        derivative = payloads.pop() if header["has_vjp"] else None
+        get_vjp = functools.cache(lambda: deserialize(derivative)) if derivative else None
+        if "equations" in header:
+            from overt.runtime.exported_sizes import sized_from
+
+            return sized_from(header, payloads, get_vjp)
+        common = common_parts(header, None)
         modules = {p: payloads[i] for p, i in header["platforms"].items()}
-        name = header["fun_name"]
-        derivative = payloads[-1] if header["has_vjp"] else None
     except (KeyError, IndexError, TypeError) as error:
         raise ValueError(f"this exported function lacks a part: {error!r}") from None
+    name, trees, in_avals, out_avals, checks = common
     body = ExportedCall(name, modules, tuple(out_avals), DisabledSafetyCheck.platform() in checks)
     return Exported(
-        name, trees, in_avals, out_avals, body, disabled_safety_checks=checks,
-        get_vjp=functools.cache(lambda: deserialize(derivative)) if derivative else None,
-    )  # fmt: skip
+        name, trees, in_avals, out_avals, body, disabled_safety_checks=checks, get_vjp=get_vjp
+    )
+
+
+def common_parts(header: dict[str, Any], scope: Any) -> tuple:
+    """(name, trees, kinds of arguments, kinds of results, checks) that a header tells."""
+    trees = tree_from_json(header["in_tree"]), tree_from_json(header["out_tree"])
+    in_avals, out_avals = (
+        [aval_from_json(a, scope) for a in header[name]] for name in ("in_avals", "out_avals")
+    )
+    checks = [DisabledSafetyCheck(text) for text in header["disabled_checks"]]
+    return header["fun_name"], trees, in_avals, out_avals, checks
 
 
 def aval_to_json(aval: Aval) -> list[Any]:
-    """Shape, dtype and weakness as JSON."""
-    return [list(aval.shape), aval.dtype.name, aval.weak]
+    """Shape, dtype and weakness as JSON; sizes to be filled in as texts."""
+    shape = [n if type(n) is int else str(n) for n in aval.shape]
+    return [shape, aval.dtype.name, aval.weak]
 
 
-def aval_from_json(text: list[Any]) -> Aval:
+def aval_from_json(text: list[Any], scope: Any) -> Aval:
     shape, name, weak = text
-    dtype = numpy.dtype(getattr(dtypes, name, name))
-    return Aval(tuple(shape), dtype, weak)
+    if any(isinstance(n, str) for n in shape):
+        from overt.runtime.dimensions import parsed
+
+        shape = [parsed(n, scope) if isinstance(n, str) else n for n in shape]
+    return Aval(tuple(shape), numpy.dtype(getattr(dtypes, name, name)), weak)

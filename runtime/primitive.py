@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import functools
 import inspect
+import sys
 from collections.abc import Callable
 from typing import Any
 
@@ -88,6 +89,7 @@ class Primitive:
         self._vjp, self._jvp = vjp, jvp
         self._zero = zero_derivative or all_none(vjp)
         self._inferred: dict[tuple, tuple] = {}
+        self.home = _declaring_module()
         if name in REGISTRY:
             raise ValueError(f"there are two primitives named {name!r}")
         REGISTRY[name] = self
@@ -273,6 +275,14 @@ def unknown_keyword(name: str) -> str:
         "casting": "convert the operands with .astype",
     }.get(name)
     return f"does not take {name}=" + (f": {instead}" if instead else "")
+
+
+def _declaring_module() -> str:
+    """The module being imported, which declares a primitive."""
+    frame: Any = sys._getframe(1)
+    while frame is not None and frame.f_code.co_name != "<module>":
+        frame = frame.f_back
+    return frame.f_globals["__name__"] if frame is not None else ""
 
 
 def _primitive(name: str) -> Primitive:

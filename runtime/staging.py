@@ -140,6 +140,8 @@ def constant(x: Any) -> Any:
     """A concrete operand in the form a node keeps: small host arrays copied, others on a device."""
     if isinstance(x, (DeviceArray, Symbolic)):
         return x
+    if hasattr(x, "symbolic"):  # a size that is not known yet
+        return x.value()
     if isinstance(x, (np.ndarray, np.generic)):
         if x.size <= SMALL:
             return np.array(x, aval_of(x).dtype)

@@ -7,14 +7,15 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from overt.runtime import dtypes, interop
-from overt.runtime.aval import aval_of
+from overt.runtime.aval import aval_of, is_known_size
 from overt.runtime.derivatives import is_inexact
+from overt.runtime.dimensions import assumptions, is_symbolic_dim
 from overt.runtime.exported import PLATFORMS, DisabledSafetyCheck, Exported, ExportedCall
 from overt.runtime.parts import is_array
 from overt.runtime.tree import PyTreeDef, tree_flatten
 from overt.transformer.jit import Jitted
 
-__all__ = ["default_export_platform", "export"]
+__all__ = ["default_export_platform", "export", "symbolic_args_specs"]
 
 
 def default_export_platform() -> str:
@@ -66,27 +67,63 @@ class Export:
         self.name = getattr(jitted, "__name__", "function")
 
     def made(self, args: tuple, kwargs: dict[str, Any]) -> Exported:
-        traced = self.jitted.trace(*args, **kwargs)
+        with assumptions() as assumed:
+            traced = self.jitted.trace(*args, **kwargs)
         program = self.program(traced)
         leaves, in_tree = tree_flatten(self.dynamic(args, kwargs))
         in_avals = [aval_of(x) for x in leaves]
         out_tree = self.out_tree(traced)
+        if not all(is_known_size(a.shape) for a in in_avals):
+            return self.of_any_size(traced, (in_tree, out_tree), in_avals, args, kwargs, assumed)
         modules = {
             PLATFORMS.get(p, p): self.module(program, PLATFORMS.get(p, p)) for p in self.platforms
         }
         any_platform = DisabledSafetyCheck.platform() in self.disabled
         body = ExportedCall(self.name, modules, program.out, any_platform)
 
+        get_vjp = self.derivative(args, kwargs, in_tree, in_avals, program.out)
+        return Exported(
+            self.name, (in_tree, out_tree), in_avals, program.out, body,
+            disabled_safety_checks=self.disabled, get_vjp=get_vjp,
+        )  # fmt: skip
+
+    def derivative(
+        self, args: tuple, kwargs: dict, in_tree: PyTreeDef, in_avals: list, out: Sequence[Any]
+    ) -> Callable[[], Exported]:
+        """What exports the derivative when that is asked for."""
+
         @functools.cache
         def derivative() -> Exported:
             inner = derivative_of(self.jitted, args, kwargs, in_tree, self.name)
-            inexact = [a for a in program.out if dtypes.is_inexact(a.dtype)]
+            inexact = [a for a in out if dtypes.is_inexact(a.dtype)]
             made = Export(inner, self.platforms, self.disabled)
             return made.made((*map(shape, in_avals), *map(shape, inexact)), {})
 
-        return Exported(
-            self.name, (in_tree, out_tree), in_avals, program.out, body,
-            disabled_safety_checks=self.disabled, get_vjp=derivative,
+        return derivative
+
+    def of_any_size(
+        self, traced: Any, trees: tuple, in_avals: list, args: tuple, kwargs: dict,
+        assumed: dict[str, Any],
+    ) -> Exported:  # fmt: skip
+        """A program whose sizes are filled in when it is called."""
+        from overt.runtime.exported_sizes import Equations, SizedExported
+        from overt.runtime.jaxpr import jaxpr_of
+
+        scopes = {n.scope for a in in_avals for n in a.shape if is_symbolic_dim(n)}
+        if len(scopes) > 1:
+            raise ValueError(
+                f"{self.name}: symbolic sizes of its arguments are of several scopes; make all "
+                "shapes with one scope="
+            )
+        platforms = [PLATFORMS.get(p, p) for p in self.platforms]
+        graph = traced.staged.program.graph
+        closed = jaxpr_of(graph, graph.outputs)
+        body = Equations.of(closed, self.name, scopes.pop(), list(assumed), platforms)
+        out = traced.staged.program.out
+        return SizedExported(
+            self.name, trees, in_avals, out, body,  # type: ignore[arg-type]
+            disabled_safety_checks=self.disabled,
+            get_vjp=self.derivative(args, kwargs, trees[0], in_avals, out),
         )  # fmt: skip
 
     def dynamic(self, args: tuple, kwargs: dict[str, Any]) -> Any:
@@ -201,3 +238,32 @@ def derivative_of(
 
     pullback.__name__ = f"{name}_vjp"
     return Jitted(pullback)
+
+
+def symbolic_args_specs(
+    args: Any, shapes_specs: Any, constraints: Sequence[str] = (), scope: Any = None
+) -> Any:
+    """ShapeDtypeStructs of arguments, their shapes from texts as for `symbolic_shape`.
+
+    `shapes_specs` is a text, or a tree of them that is a prefix of `args`; None leaves shapes
+    alone.
+
+    >>> import overt, overt.numpy as np
+    >>> symbolic_args_specs((np.ones((4, 3)), np.ones(4)), ("b, ...", "b"))[0].shape
+    (b, 3)
+    """
+    from overt.runtime.dimensions import SymbolicScope, symbolic_shape
+    from overt.runtime.tree import prefix_leaves
+    from overt.transformer.stages import ShapeDtypeStruct
+
+    if scope is not None and constraints:
+        raise ValueError("symbolic_args_specs: give either a scope or constraints")
+    scope = SymbolicScope(constraints) if scope is None else scope
+    leaves, structure = tree_flatten(args)
+    specs = prefix_leaves(shapes_specs, args, is_leaf=lambda x: x is None)
+    made = []
+    for leaf, spec in zip(leaves, specs, strict=True):
+        aval = aval_of(leaf)
+        sizes = symbolic_shape(spec, scope=scope, like=aval.shape)
+        made.append(ShapeDtypeStruct(sizes, aval.dtype, weak_type=aval.weak))
+    return structure.unflatten(made)

@@ -16,7 +16,7 @@ import numpy
 import overt.runtime.numpy as np
 from overt.runtime import dtypes, interop
 from overt.runtime.array import Array, DeviceArray
-from overt.runtime.aval import Aval, aval_of
+from overt.runtime.aval import Aval, aval_of, length
 from overt.runtime.derivatives import is_inexact, sum_to
 from overt.runtime.numpy.movement import with_rule
 from overt.runtime.primitive import GRAPH, Primitive
@@ -322,10 +322,10 @@ def fromfunction(function: Callable, shape: Any, *, dtype: Any = float, **kwargs
 def shape_of_sizes(shape: Any) -> tuple[int, ...]:
     """A shape given as a number, a sequence or an array of integers."""
     if isinstance(shape, (tuple, list)):
-        return tuple(map(operator.index, shape))
+        return tuple(map(length, shape))
     if getattr(shape, "ndim", 0):
         return tuple(operator.index(n) for n in shape)
-    return (operator.index(shape),)
+    return (length(shape),)
 
 
 def _filled(shape: tuple[int, ...], value: Any, dtype: numpy.dtype, weak: bool = False) -> Any:

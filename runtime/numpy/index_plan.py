@@ -187,9 +187,33 @@ def told(index: Any, shape: tuple[int, ...], axis: int, size: int = 1, wraps: bo
 
 def slice_triple(part: slice, n: int) -> tuple[int, int, int]:
     """(start, size, step) of a slice of an axis of length n."""
+    if hasattr(n, "symbolic"):
+        return symbolic_slice(part, n)
     start, stop, step = part.indices(n)
     size = len(range(start, stop, step))
     return (start, size, step) if size else (0, 0, 1)
+
+
+def symbolic_slice(part: slice, n: Any) -> tuple[Any, Any, int]:
+    """The same for a length that is not known yet: the ends have to lie within the axis.
+
+    Errors: InconclusiveDimensionOperation where that depends on the length.
+    """
+    step = 1 if part.step is None else part.step
+    if step == -1 and part.start is None and part.stop is None:
+        return n - 1, n, -1
+    if step < 1:
+        part.indices(n)  # which needs the length
+
+    def end(given: Any, otherwise: Any) -> Any:
+        if given is None:
+            return otherwise
+        place = given if given >= 0 else n + given
+        return place if 0 <= place <= n else part.indices(n)
+
+    start, stop = end(part.start, 0), end(part.stop, n)
+    size = stop - start if start <= stop else 0
+    return start, (size + step - 1) // step, step
 
 
 def make_plan(

@@ -177,10 +177,10 @@ reverse = Primitive(
 
 def _pad_aval(x: Aval, fill: Aval, *, low: Any, high: Any, interior: Any) -> Aval:
     shape = [
-        lo + hi + n + max(n - 1, 0) * inner
+        lo + hi + n + (max(n - 1, 0) * inner if inner else 0)
         for n, lo, hi, inner in zip(x.shape, low, high, interior, strict=True)
     ]
-    if min(shape, default=0) < 0:
+    if any(n < 0 for n in shape):
         raise ValueError(f"padding {low}, {high} removes more than shape {x.shape} has")
     return retyped(x, shape)
 

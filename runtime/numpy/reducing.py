@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 import numpy
@@ -137,7 +138,7 @@ def count(a: Any, axis: Axes = None, keepdims: bool = False, where: Any = None) 
     if where is not None:
         return np.sum(np.broadcast_to(where, np.shape(a)), axis, keepdims=keepdims)
     shape = np.shape(a)
-    return int(numpy.prod([shape[i] for i in axes_of(a, axis)], dtype=int))
+    return math.prod(shape[i] for i in axes_of(a, axis))
 
 
 @array_function(arrays=("a", "out", "where"), zero_derivative=True)

@@ -10,6 +10,7 @@ import numpy
 import overt.runtime.numpy as np
 from overt.runtime import dtypes
 from overt.runtime.array import Array
+from overt.runtime.aval import is_known_size
 from overt.runtime.numpy.array_function import array_function
 from overt.runtime.numpy.creation import constant, iota, on
 from overt.runtime.numpy.movement import with_rule
@@ -43,6 +44,12 @@ def arange(
     >>> print(np.arange(4), np.arange(1.0, 2.0, 0.5))
     [0 1 2 3] [1.  1.5]
     """
+    if not is_known_size(x for x in (start, stop, step) if x is not None):
+        first, last = (0, start) if stop is None else (start, stop)
+        if step not in (None, 1):
+            last.__index__()
+        steps = iota(shape=(last - first,), dtype=dtypes.canonicalize(dtype or int), axis=0)
+        return steps if dtypes.is_integer(steps.dtype) and first == 0 else steps + first
     if dtype is None:
         dtype = np.result_type(*(x for x in (start, stop, step) if x is not None))
     wanted = dtypes.canonicalize(dtype, explicit=True)

@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy
 
+from overt.runtime.aval import is_known_size, length
 from overt.runtime.numpy.movement import (
     broadcast_in,
     normal_axes,
@@ -34,6 +35,7 @@ from overt.runtime.numpy.reordering import (  # noqa: F401
     transpose,
     transpose_back,
 )
+from overt.runtime.primitive import broadcast_shapes as common_shape
 from overt.runtime.primitive import composite
 
 __all__ = [
@@ -101,9 +103,9 @@ def size(a: Any, axis: Any = None) -> int:
 def resolved_shape(wanted: Any, count: int, old: tuple[int, ...]) -> tuple[int, ...]:
     """The wanted shape as a tuple of integers, with one -1 worked out."""
     if isinstance(wanted, (tuple, list)) or (hasattr(wanted, "shape") and len(wanted.shape) == 1):
-        lengths = [n.__index__() for n in wanted]
+        lengths = [length(n) for n in wanted]
     else:
-        lengths = [wanted.__index__()]
+        lengths = [length(wanted)]
     if lengths.count(-1) > 1:
         raise ValueError("can only specify one unknown dimension")
     if -1 in lengths:
@@ -111,7 +113,7 @@ def resolved_shape(wanted: Any, count: int, old: tuple[int, ...]) -> tuple[int, 
         if known == 0 or count % known:
             raise ValueError(f"cannot reshape array of shape {old} into shape {tuple(lengths)}")
         lengths[lengths.index(-1)] = count // known
-    if math.prod(lengths) != count or min(lengths, default=0) < 0:
+    if math.prod(lengths) != count or any(n < 0 for n in lengths):
         raise ValueError(f"cannot reshape array of shape {old} into shape {tuple(lengths)}")
     return tuple(lengths)
 
@@ -214,7 +216,9 @@ def broadcast_shapes(*shapes: Any) -> tuple[int, ...]:
     >>> broadcast_shapes((3, 1), (4,), ())
     (3, 4)
     """
-    return numpy.broadcast_shapes(*shapes)
+    if all(is_known_size(s) for s in shapes if isinstance(s, tuple)):
+        return numpy.broadcast_shapes(*shapes)
+    return common_shape(*shapes)
 
 
 @with_rule(
@@ -234,10 +238,10 @@ def broadcast_to(array: Any, shape: Any) -> Any:
     if any(isinstance(n, Length) for n in target):
         return spread_over(array, target)
     array = np.asarray(array)
-    target = tuple(n.__index__() for n in target)
+    target = tuple(map(length, target))
     if array.shape == target:
         return array
-    if len(array.shape) > len(target) or numpy.broadcast_shapes(array.shape, target) != target:
+    if len(array.shape) > len(target) or broadcast_shapes(array.shape, target) != target:
         raise ValueError(f"cannot broadcast shape {array.shape} to {target}")
     offset = len(target) - array.ndim
     return broadcast_in(array, shape=target, axes=tuple(range(offset, len(target))))

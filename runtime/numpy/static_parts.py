@@ -21,7 +21,8 @@ Spec = tuple[Any, ...]
 
 def picked_shape(spec: Spec) -> tuple[int, ...]:
     """Shape of what `spec` selects."""
-    return tuple(1 if part is None else part[1] for part in spec if type(part) is not int)
+    kept = [part for part in spec if part is None or type(part) is tuple]
+    return tuple(1 if part is None else part[1] for part in kept)
 
 
 def axis_ranges(spec: Spec) -> tuple[list[int], list[int], list[int], tuple[int, ...]]:

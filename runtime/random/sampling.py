@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import operator
 from typing import Any
 
 import numpy
 
 import overt.runtime.numpy as np
 from overt.runtime import dtypes, lax
+from overt.runtime.aval import length
 from overt.runtime.errors import PromotionError
 from overt.runtime.random.generators import random_words, split_words
 from overt.runtime.random.keys import sampler
@@ -24,7 +24,7 @@ def checked_shape(name: str, shape: Any, *parameters: Any) -> tuple[int, ...]:
         return common
     if isinstance(shape, (int, numpy.integer)):
         shape = (shape,)
-    shape = tuple(operator.index(size) for size in shape)
+    shape = tuple(map(length, shape))
     if parameters and np.broadcast_shapes(shape, common) != shape:
         raise ValueError(
             f"{name}: parameters of shape {common} do not broadcast to the shape {shape} asked for"

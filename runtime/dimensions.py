@@ -1,0 +1,578 @@
+"""Sizes that are not known yet: polynomials of named dimensions, as in `x: float32[b, 2*b]`.
+
+They add, multiply and divide like whole numbers.  A comparison that the bounds of the names decide
+has its answer; one whose answer depends on the sizes is an error, except that two sizes that are
+not the same are taken to differ, which whoever fills in the sizes has to check (`assumptions`).
+"""
+
+from __future__ import annotations
+
+import ast
+import math
+import sys
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from contextvars import ContextVar
+from pathlib import Path
+from typing import Any
+
+import numpy
+
+from overt.runtime.aval import Aval
+from overt.runtime.errors import InconclusiveDimensionOperation
+from overt.runtime.parts import is_array
+from overt.runtime.primitive import GRAPH, Primitive
+
+__all__ = ["Dim", "SymbolicScope", "evaluate", "is_symbolic_dim", "symbolic_shape"]
+
+# A size is a sum of terms: a tuple of (factor, power) pairs -> its whole-number coefficient.
+# A factor is a name or an `Operation`.
+Terms = dict[tuple[tuple[Any, int], ...], int]
+_ASSUMED: ContextVar[dict[str, Dim] | None] = ContextVar("overt_assumed", default=None)
+# Where a size of one needs no care: what is done for other sizes is right for it too.
+_CAREFREE = (
+    "primitive.broadcast_shapes", "primitive._prepared", "shaping.broadcast_shapes",
+    "shaping.broadcast_to", "derivatives.fitted", "einsum.lean",
+    "selecting.aligned_index", "index_plan.add",
+)  # fmt: skip
+
+
+class Operation:
+    """A division with a remainder, or the larger or smaller of two sizes."""
+
+    def __init__(self, name: str, left: Any, right: Any) -> None:
+        self.name, self.left, self.right = name, left, right
+        self.text = f"{name}({left}, {right})"
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Operation) and self.text == other.text
+
+    def __hash__(self) -> int:
+        return hash(self.text)
+
+    def __str__(self) -> str:
+        return self.text
+
+
+OPERATIONS = {
+    "floordiv": lambda x, y: x // y,
+    "mod": lambda x, y: x % y,
+    "max": lambda x, y: x if x >= y else y,
+    "min": lambda x, y: x if x <= y else y,
+}
+
+
+class SymbolicScope:
+    """Names of sizes and what is known of them, such as `"b >= 8"` or `"mod(b, 2) == 0"`.
+
+    >>> SymbolicScope(["b >= 8", "mod(b, 2) == 0"])
+    SymbolicScope(['b >= 8', 'mod(b, 2) == 0'])
+    """
+
+    def __init__(self, constraints_str: Sequence[str] = ()) -> None:
+        self.constraints: list[str] = []
+        self.at_least: list[Dim] = []  # these are not negative
+        self.equal: dict[Any, Any] = {}  # factors that have another form
+        self.bounds: dict[str, tuple[float, float]] = {}
+        for text in constraints_str:
+            self.add(text)
+
+    def add(self, text: str) -> None:
+        """One more thing that is known."""
+        try:
+            tree = ast.parse(text.strip(), mode="eval").body
+            if not (isinstance(tree, ast.Compare) and len(tree.ops) == 1):
+                raise ValueError("no comparison")
+            left, right = (_parsed(side, self) for side in (tree.left, tree.comparators[0]))
+        except (SyntaxError, ValueError, KeyError) as error:
+            raise ValueError(f"a constraint is like 'b >= 8', got {text!r}: {error}") from None
+        self.constraints.append(text.strip())
+        kind = type(tree.ops[0])
+        if kind is ast.Eq:
+            single = _factor(left)
+            if single is None:
+                raise ValueError(f"a constraint with == has a name or an operation left: {text!r}")
+            self.equal[single] = right
+            return
+        if kind not in (ast.GtE, ast.LtE):
+            raise ValueError(f"a constraint has one of >=, <= and ==, got {text!r}")
+        rest = left - right if kind is ast.GtE else right - left
+        if isinstance(rest, Dim):
+            self.at_least.append(rest)
+            rest.bound()
+
+    def __repr__(self) -> str:
+        return f"SymbolicScope({self.constraints})"
+
+
+class Dim:
+    """A size that is not known yet."""
+
+    __slots__ = ("terms", "scope", "_hash")
+    symbolic = True
+
+    def __init__(self, terms: Terms, scope: SymbolicScope) -> None:
+        self.terms, self.scope = terms, scope
+        self._hash = hash((id(scope), frozenset(terms.items())))
+
+    # --- arithmetic
+
+    def __add__(self, other: Any) -> Any:
+        if not _is_size(other):
+            return self._as_value("__add__", other)
+        terms = dict(self.terms)
+        for term, k in _terms(other).items():
+            terms[term] = terms.get(term, 0) + k
+        return _sized(terms, self.scope)
+
+    __radd__ = __add__
+
+    def __neg__(self) -> Any:
+        return self * -1
+
+    def __sub__(self, other: Any) -> Any:
+        if not _is_size(other):
+            return self._as_value("__sub__", other)
+        return self + (-other)
+
+    def __rsub__(self, other: Any) -> Any:
+        return other + -self if _is_size(other) else self._as_value("__rsub__", other)
+
+    def __mul__(self, other: Any) -> Any:
+        if not _is_size(other):
+            return self._as_value("__mul__", other)
+        terms: Terms = {}
+        for a, k in self.terms.items():
+            for b, n in _terms(other).items():
+                term = _product(a, b)
+                terms[term] = terms.get(term, 0) + k * n
+        return _sized(terms, self.scope)
+
+    __rmul__ = __mul__
+
+    def __pow__(self, power: Any) -> Any:
+        if type(power) is not int or power < 0:
+            return self._as_value("__pow__", power)
+        return math.prod([self] * power)
+
+    def __floordiv__(self, other: Any) -> Any:
+        if not _is_size(other):
+            return self._as_value("__floordiv__", other)
+        other = _plain(other)
+        exact = _quotient(self, other)
+        return exact if exact is not None else _operation("floordiv", self, other, self.scope)
+
+    def __rfloordiv__(self, other: Any) -> Any:
+        if not _is_size(other):
+            return self._as_value("__rfloordiv__", other)
+        return 0 if other == 0 else _operation("floordiv", other, self, self.scope)
+
+    def __mod__(self, other: Any) -> Any:
+        if not _is_size(other):
+            return self._as_value("__mod__", other)
+        other = _plain(other)
+        if _quotient(self, other) is not None:
+            return 0
+        rest: Any = self
+        if type(other) is int:
+            rest = _sized({t: k % other for t, k in self.terms.items()}, self.scope)
+            if type(rest) is int:
+                return rest % other
+        return _operation("mod", rest, other, self.scope)
+
+    def __rmod__(self, other: Any) -> Any:
+        if not _is_size(other):
+            return self._as_value("__rmod__", other)
+        return _operation("mod", other, self, self.scope)
+
+    def __divmod__(self, other: Any) -> Any:
+        return self // other, self % other
+
+    def __truediv__(self, other: Any) -> Any:
+        return self.value() / (other.value() if isinstance(other, Dim) else other)
+
+    def __rtruediv__(self, other: Any) -> Any:
+        return other / self.value()
+
+    def _as_value(self, name: str, other: Any) -> Any:
+        if isinstance(other, (float, complex, numpy.generic, numpy.ndarray)) or is_array(other):
+            return getattr(self.value(), name)(other)
+        return NotImplemented
+
+    # --- comparisons
+
+    def __eq__(self, other: object) -> bool:
+        if other is self:
+            return True
+        if not _is_size(other) or (type(other) is Dim and other.scope is not self.scope):
+            return False
+        rest = self - other
+        if type(rest) is int:
+            return rest == 0
+        low, high = rest.bound()
+        if low <= 0 <= high:
+            _assume(rest)
+        return False
+
+    def __ne__(self, other: object) -> bool:
+        return not self.__eq__(other)
+
+    def __hash__(self) -> int:
+        return self._hash
+
+    def _at_least(self, other: Any, text: str) -> bool:
+        rest = self - other
+        low, high = (rest, rest) if type(rest) is int else rest.bound()
+        if low >= 0:
+            return True
+        if high < 0:
+            return False
+        raise InconclusiveDimensionOperation(
+            f"whether {text} depends on the sizes that are filled in later; say what is known of "
+            "them with constraints=, such as ['b >= 8'], or write the function without the "
+            "comparison"
+        )
+
+    def __ge__(self, other: Any) -> bool:
+        if not _is_size(other):
+            return self.value() >= other
+        return self._at_least(other, f"{self} >= {other}")
+
+    def __gt__(self, other: Any) -> bool:
+        if not _is_size(other):
+            return self.value() > other
+        return self._at_least(other + 1, f"{self} > {other}")
+
+    def __le__(self, other: Any) -> bool:
+        if not _is_size(other):
+            return self.value() <= other
+        return not self._at_least(other + 1, f"{self} <= {other}")
+
+    def __lt__(self, other: Any) -> bool:
+        if not _is_size(other):
+            return self.value() < other
+        return not self._at_least(other, f"{self} < {other}")
+
+    def __bool__(self) -> bool:
+        return self != 0
+
+    def bound(self) -> tuple[float, float]:
+        """The smallest and the largest that this can be."""
+        low = high = 0.0
+        for term, k in self.terms.items():
+            a, b = 1.0, 1.0
+            for factor, power in term:
+                for _ in range(power):
+                    x, y = _factor_bound(factor, self.scope)
+                    ends = [_times(p, q) for p in (a, b) for q in (x, y)]
+                    a, b = min(ends), max(ends)
+            ends = [_times(k, a), _times(k, b)]
+            low, high = low + min(ends), high + max(ends)
+        for known in self.scope.at_least:
+            if known is not self:
+                rest = self - known if _smaller(self, known) else None
+                if type(rest) is int:
+                    low = max(low, rest)
+                opposite = self + known if _smaller(self, known) else None
+                if type(opposite) is int:
+                    high = min(high, opposite)
+        return low, high
+
+    # --- as numbers
+
+    def __index__(self) -> int:
+        raise InconclusiveDimensionOperation(
+            f"the size {self} is needed as a number, but it is filled in later; operations that "
+            "need their sizes when they are written down cannot be exported for any size"
+        )
+
+    __int__ = __float__ = __index__  # type: ignore[assignment]
+
+    def value(self) -> Any:
+        """This size as an array, in the program being staged."""
+        if GRAPH.get() is None:
+            self.__index__()
+        return dimension(size=self)
+
+    def __str__(self) -> str:
+        parts: list[str] = []
+        for term, k in sorted(self.terms.items(), key=lambda item: (-len(item[0]), str(item[0]))):
+            text = "*".join(str(f) for f, power in term for _ in range(power))
+            whole = f"{abs(k)}*{text}" if text and abs(k) != 1 else text or str(abs(k))
+            sign = "-" if k < 0 else "+"
+            parts.append(f" {sign} {whole}" if parts else ("-" if k < 0 else "") + whole)
+        return "".join(parts)
+
+    __repr__ = __str__
+
+
+def _assume(rest: Dim) -> None:
+    """Note that a size was taken to be different from zero, except where that does not matter."""
+    assumed = _ASSUMED.get()
+    if assumed is None:
+        return
+    codes = [sys._getframe(i).f_code for i in (2, 3, 4)]
+    if not any(f"{Path(c.co_filename).stem}.{c.co_name}" in _CAREFREE for c in codes):
+        assumed[str(rest)] = rest
+
+
+def _is_size(x: Any) -> bool:
+    return type(x) in (int, Dim) or isinstance(x, numpy.integer)
+
+
+def _plain(x: Any) -> Any:
+    return x if type(x) is Dim else int(x)
+
+
+def _terms(x: Any) -> Terms:
+    return x.terms if type(x) is Dim else {(): int(x)}
+
+
+def _sized(terms: Terms, scope: SymbolicScope) -> Any:
+    kept = {term: k for term, k in terms.items() if k}
+    if not kept:
+        return 0
+    if list(kept) == [()]:
+        return kept[()]
+    return Dim(kept, scope)
+
+
+def _product(a: tuple, b: tuple) -> tuple:
+    powers: dict[Any, int] = {}
+    for factor, power in (*a, *b):
+        powers[factor] = powers.get(factor, 0) + power
+    return tuple(sorted(powers.items(), key=lambda item: str(item[0])))
+
+
+def _times(x: float, y: float) -> float:
+    return 0.0 if x == 0 or y == 0 else x * y
+
+
+def _smaller(a: Dim, b: Dim) -> bool:
+    """Whether two sums are of the same terms, numbers aside, so that their difference is one."""
+    return {t for t in a.terms if t} == {t for t in b.terms if t}
+
+
+def _factor(x: Any) -> Any:
+    """The one factor that a size is; None for any other."""
+    if type(x) is Dim and len(x.terms) == 1:
+        ((term, k),) = x.terms.items()
+        if k == 1 and len(term) == 1 and term[0][1] == 1:
+            return term[0][0]
+    return None
+
+
+def _quotient(x: Dim, y: Any) -> Any:
+    """x / y where y divides every term of x, or x is a multiple of y."""
+    if type(y) is int and y:
+        if all(k % y == 0 for k in x.terms.values()):
+            return _sized({t: k // y for t, k in x.terms.items()}, x.scope)
+        return None
+    if type(y) is not Dim:
+        return None
+    ((first, n), *others) = y.terms.items()
+    if others:
+        k = x.terms.get(first, 0)
+        whole = k // n if n and k % n == 0 else 0
+        return whole if whole and x.terms == _terms(y * whole) else None
+    terms: Terms = {}
+    for term, k in x.terms.items():
+        powers = dict(term)
+        for factor, power in first:
+            powers[factor] = powers.get(factor, 0) - power
+        if k % n or any(p < 0 for p in powers.values()):
+            return None
+        terms[tuple((f, p) for f, p in powers.items() if p)] = k // n
+    return _sized(terms, x.scope)
+
+
+def _operation(name: str, left: Any, right: Any, scope: SymbolicScope) -> Any:
+    made = Operation(name, left, right)
+    if made in scope.equal:
+        return scope.equal[made]
+    return Dim({((made, 1),): 1}, scope)
+
+
+def _factor_bound(factor: Any, scope: SymbolicScope) -> tuple[float, float]:
+    if isinstance(factor, str):
+        low: float = 1.0
+        high = math.inf
+        for known in scope.at_least:
+            others = {t: k for t, k in known.terms.items() if t}
+            if list(others) == [((factor, 1),)]:
+                k, rest = others[(factor, 1),], known.terms.get((), 0)
+                if k > 0:
+                    low = max(low, -(rest // k))
+                else:
+                    high = min(high, rest // -k)
+        return low, high
+    (a, b), (c, d) = (_bound(x) for x in (factor.left, factor.right))
+    if factor.name in ("max", "min"):
+        choose = max if factor.name == "max" else min
+        return choose(a, c), choose(b, d)
+    if c <= 0:
+        return -math.inf, math.inf
+    if factor.name == "mod":
+        return 0.0, d - 1
+    least = math.floor(a / (d if a >= 0 else c)) if math.isfinite(a) else a
+    most = math.floor(b / (c if b >= 0 else d)) if math.isfinite(b) else b
+    return least, most
+
+
+def _bound(x: Any) -> tuple[float, float]:
+    return x.bound() if type(x) is Dim else (x, x)
+
+
+# --- reading and filling in
+
+
+def _parsed(tree: ast.expr, scope: SymbolicScope) -> Any:
+    if isinstance(tree, ast.Constant) and type(tree.value) is int:
+        return tree.value
+    if isinstance(tree, ast.Name):
+        return scope.equal.get(tree.id, Dim({((tree.id, 1),): 1}, scope))
+    if isinstance(tree, ast.UnaryOp) and isinstance(tree.op, ast.USub):
+        return -_parsed(tree.operand, scope)
+    if isinstance(tree, ast.BinOp):
+        left, right = _parsed(tree.left, scope), _parsed(tree.right, scope)
+        if isinstance(tree.op, ast.Add):
+            return left + right
+        if isinstance(tree.op, ast.Sub):
+            return left - right
+        if isinstance(tree.op, ast.Mult):
+            return left * right
+        if isinstance(tree.op, ast.Pow):
+            return left**right
+    if isinstance(tree, ast.Call) and isinstance(tree.func, ast.Name) and len(tree.args) == 2:
+        name = tree.func.id
+        left, right = (_parsed(a, scope) for a in tree.args)
+        if name in ("floordiv", "mod"):
+            return left // right if name == "floordiv" else left % right
+        if name in ("max", "min"):
+            if type(left) is int and type(right) is int:
+                return max(left, right) if name == "max" else min(left, right)
+            return _operation(name, left, right, scope)
+    raise ValueError(
+        f"{ast.unparse(tree)!r} is no size: names, whole numbers, +, -, *, floordiv(x, y), "
+        "mod(x, y), max(x, y), min(x, y)"
+    )
+
+
+def parsed(text: str, scope: SymbolicScope) -> Any:
+    """A size from its text."""
+    try:
+        return _parsed(ast.parse(text.strip(), mode="eval").body, scope)
+    except SyntaxError:
+        raise ValueError(f"{text.strip()!r} is no size such as b or 2*b + 1") from None
+
+
+def evaluate(x: Any, sizes: dict[str, Any]) -> Any:
+    """A size with the names filled in."""
+    if type(x) is not Dim:
+        return x
+    total: Any = 0
+    for term, k in x.terms.items():
+        value: Any = k
+        for factor, power in term:
+            if isinstance(factor, str):
+                found = sizes[factor]
+            else:
+                left, right = evaluate(factor.left, sizes), evaluate(factor.right, sizes)
+                found = OPERATIONS[factor.name](left, right)
+            value = value * found**power
+        total = total + value
+    return total
+
+
+def names_of(x: Any) -> Iterator[str]:
+    """The names that a size depends on."""
+    for term in x.terms if type(x) is Dim else ():
+        for factor, _ in term:
+            if isinstance(factor, str):
+                yield factor
+            else:
+                yield from names_of(factor.left)
+                yield from names_of(factor.right)
+
+
+@contextmanager
+def assumptions() -> Iterator[dict[str, Dim]]:
+    """What code in the block takes to be different from zero, by its text."""
+    found: dict[str, Dim] = {}
+    token = _ASSUMED.set(found)
+    try:
+        yield found
+    finally:
+        _ASSUMED.reset(token)
+
+
+def is_symbolic_dim(p: Any) -> bool:
+    """Whether a size is one that is not known yet.
+
+    >>> b, three = symbolic_shape("b, 3")
+    >>> is_symbolic_dim(b), is_symbolic_dim(three)
+    (True, False)
+    """
+    return type(p) is Dim
+
+
+def symbolic_shape(
+    shape_spec: str | None, *, constraints: Sequence[str] = (), scope: SymbolicScope | None = None,
+    like: Sequence[int | None] | None = None,
+) -> tuple[Any, ...]:  # fmt: skip
+    """A shape from its text, as in "b, 2*b, 3"; `_` and a last `...` are sizes of `like`.
+
+    Shapes that share names are made in one `scope`.
+
+    Errors: ValueError for a text that is no shape.
+
+    >>> symbolic_shape("b, _, ...", like=(1, 2, 3, 4))
+    (b, 2, 3, 4)
+    """
+    if scope is not None and constraints:
+        raise ValueError("symbolic_shape: give either a scope or constraints, which make one")
+    scope = SymbolicScope(constraints) if scope is None else scope
+    text = "..." if shape_spec is None else shape_spec.strip()
+    if text.startswith("(") and text.endswith(")"):
+        text = text[1:-1]
+    parts = [p.strip() for p in _split(text)]
+    if parts and parts[-1] == "...":
+        if like is None:
+            raise ValueError(f"symbolic_shape: {shape_spec!r} has ... and needs like=")
+        parts = [*parts[:-1], *["_"] * (len(like) - len(parts) + 1)]
+    found = []
+    for i, part in enumerate(parts):
+        if part != "_":
+            found.append(parsed(part, scope))
+        elif like is None or i >= len(like) or like[i] is None:
+            raise ValueError(f"symbolic_shape: {shape_spec!r} has _ and needs a size in like=")
+        else:
+            found.append(like[i])
+    if like is not None and len(found) != len(like):
+        raise ValueError(f"symbolic_shape: {shape_spec!r} is not as long as {tuple(like)}")
+    return tuple(found)
+
+
+def _split(text: str) -> list[str]:
+    """The parts between commas that are not inside parentheses."""
+    parts, depth, start = [], 0, 0
+    for i, letter in enumerate(text):
+        depth += (letter == "(") - (letter == ")")
+        if letter == "," and depth == 0:
+            parts.append(text[start:i])
+            start = i + 1
+    return [p for p in [*parts, text[start:]] if p.strip()]
+
+
+def _lower_dimension(b: Any, *, avals: Any, out: Any, size: Any) -> Any:
+    return b.full((), size.__index__(), out.dtype)
+
+
+dimension = Primitive(
+    "dimension",
+    shape=lambda *, size: Aval((), numpy.dtype("int32"), True),
+    lower=_lower_dimension,
+    arrays=(),
+    zero_derivative=True,
+    doc="A size as a number of the program.",
+)
