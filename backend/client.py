@@ -65,9 +65,24 @@ def _is_network(device: pathlib.Path) -> bool:
     return (device / "class").read_text().startswith("0x02")
 
 
+_chosen: str | None = None
+
+
+def choose(platforms: str | None) -> None:
+    """Try these platforms instead of all. Errors: RuntimeError once there are devices in use."""
+    global _chosen
+    before, _chosen = _chosen, platforms
+    if _default is not None and _default not in wanted_platforms()[:1]:
+        _chosen = before
+        raise RuntimeError(
+            f"platforms cannot become {platforms!r}: arrays are on {_default} already; set it "
+            "before anything is computed"
+        )
+
+
 def wanted_platforms() -> tuple[str, ...]:
-    """Platforms to try, best first; OVERT_PLATFORMS or JAX_PLATFORMS restricts and orders them."""
-    named = os.environ.get("OVERT_PLATFORMS") or os.environ.get("JAX_PLATFORMS")
+    """Platforms to try, best first; the setting, OVERT_PLATFORMS or JAX_PLATFORMS orders them."""
+    named = _chosen or os.environ.get("OVERT_PLATFORMS") or os.environ.get("JAX_PLATFORMS")
     if named:
         return tuple(_ALIASES.get(p.strip(), p.strip()) for p in named.split(",") if p.strip())
     return ("tpu", "cuda", "cpu")

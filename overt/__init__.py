@@ -17,10 +17,14 @@ __version__ = "0.1.0"
 _NAMES = {
     "overt.backend.execute": "Device",
     "overt.runtime.array": "Array",
-    "overt.runtime.config": "config debug_infs debug_key_reuse debug_nans default_device "
-    "default_matmul_precision default_prng_impl enable_checks enable_custom_prng enable_x64 "
+    "overt.runtime.config": "check_tracer_leaks checking_leaks config debug_infs "
+    "debug_key_reuse debug_nans default_device default_matmul_precision default_prng_impl "
+    "enable_checks enable_custom_prng enable_x64 "
     "explain_cache_misses legacy_prng_key log_compiles no_execution no_tracing "
-    "numpy_dtype_promotion numpy_rank_promotion threefry_partitionable transfer_guard",
+    "numpy_dtype_promotion numpy_rank_promotion threefry_partitionable transfer_guard "
+    "transfer_guard_device_to_device transfer_guard_device_to_host "
+    "transfer_guard_host_to_device",
+    "overt.transformer.environment": "print_environment_info",
     "overt.runtime.dtypes": "float0",
     "overt.runtime.interop": "default_backend devices live_arrays local_devices",
     "overt.runtime.lax": "stop_gradient",

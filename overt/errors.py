@@ -19,6 +19,7 @@ from overt.runtime.errors import (
     TracerArrayConversionError,
     TracerBoolConversionError,
     TracerIntegerConversionError,
+    TransferError,
     UnexpectedTracerError,
 )
 
@@ -41,5 +42,6 @@ __all__ = [
     "TracerArrayConversionError",
     "TracerBoolConversionError",
     "TracerIntegerConversionError",
+    "TransferError",
     "UnexpectedTracerError",
 ]

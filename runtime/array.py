@@ -12,6 +12,7 @@ from overt.runtime import dtypes
 from overt.runtime.aval import Aval
 from overt.runtime.errors import StagingError
 from overt.runtime.operators import Operators, functions
+from overt.runtime.transfers import transferred
 
 
 class Array(Operators):
@@ -253,6 +254,8 @@ class DeviceArray(Array):
 
             if self.is_deleted():
                 raise gone(self) from None
+            if self.device.platform != "cpu":  # there, numbers are in the host's memory
+                transferred("device_to_host", self.aval)
             self._numbers = found = to_numpy(self.buffer, self.aval)
             return found
 

@@ -30,7 +30,6 @@ DEFAULTS: dict[str, Any] = {
     "check_tracer_leaks": False,
     "platforms": None,
     "compilation_cache_dir": None,
-    "transfer_guard": "allow",
     "enable_custom_prng": False,
     "legacy_prng_key": "allow",
     "debug_key_reuse": False,
@@ -41,6 +40,10 @@ WATCHED: dict[str, Any] = {
     "enable_checks": False,
     "explain_cache_misses": False,
     "no_tracing": False,
+    "transfer_guard": "allow",
+    "transfer_guard_host_to_device": None,
+    "transfer_guard_device_to_host": None,
+    "transfer_guard_device_to_device": None,
     "enable_compilation_cache": True,
     "compilation_cache_max_size": -1,
     "compilation_cache_include_metadata_in_key": False,
@@ -48,6 +51,22 @@ WATCHED: dict[str, Any] = {
     "persistent_cache_min_entry_size_bytes": 0,
     "raise_persistent_cache_errors": False,
 }
+
+# Those of one direction; None stands for what `transfer_guard` says.
+GUARDS = tuple(name for name in WATCHED if name.startswith("transfer_guard_"))
+_LEVELS = ("allow", "log", "disallow", "log_explicit", "disallow_explicit")
+CHOICES: dict[str, tuple[Any, ...]] = {
+    "numpy_rank_promotion": ("allow", "warn", "raise"),
+    "numpy_dtype_promotion": ("standard", "strict"),
+    "default_matmul_precision": (
+        None, "default", "fastest", "bfloat16", "high", "bfloat16_3x", "tensorfloat32", "highest",
+        "float32",
+    ),
+    "default_prng_impl": ("threefry2x32", "rbg", "unsafe_rbg"),
+    "legacy_prng_key": ("allow", "warn", "error"),
+    "transfer_guard": _LEVELS,
+    **dict.fromkeys(GUARDS, (None, *_LEVELS)),
+}  # fmt: skip
 
 
 class Settings:
@@ -77,7 +96,19 @@ def _from_environment(name: str, default: Any) -> Any:
         return default
     if isinstance(default, bool):
         return text.lower() in ("1", "true", "yes", "on")
-    return type(default)(text) if isinstance(default, (int, float)) else text
+    return checked(name, type(default)(text) if isinstance(default, (int, float)) else text)
+
+
+def checked(name: str, value: Any) -> Any:
+    """A value of a setting. Errors: ValueError for one that it does not have."""
+    choices = CHOICES.get(name)
+    if choices is None and isinstance((DEFAULTS | WATCHED)[name], bool):
+        choices = (True, False)
+    if choices is not None and value not in choices:
+        raise ValueError(
+            f"{name} cannot be {value!r}; it is one of {', '.join(map(repr, choices))}"
+        )
+    return value
 
 
 def _setting_name(name: str) -> str:
@@ -127,14 +158,51 @@ class Config:
         """Change a setting for the whole process; names may carry the prefix `overt_`."""
         global _base
         name = _setting_name(name)
+        checked(name, value)
         if name in WATCHED:
-            _watched_base[name] = value
-        else:
-            _base = _base.replaced(name, value)
+            _watched_base.update(_with_directions(name, value))
+            return
+        if name == "platforms":
+            from overt.backend import client
+
+            client.choose(value)
+        _base = _base.replaced(name, value)
 
     def read(self, name: str) -> Any:
         """The value of a setting."""
         return getattr(self, name)
+
+    @property
+    def values(self) -> dict[str, Any]:
+        """All settings and their values, by their full names."""
+        return {f"overt_{name}": getattr(self, name) for name in (*DEFAULTS, *WATCHED)}
+
+    def config_with_absl(self) -> None:
+        """Make every setting a flag of absl, `--overt_enable_x64` and the like."""
+        from absl import app, flags
+
+        define = {bool: flags.DEFINE_bool, int: flags.DEFINE_integer, float: flags.DEFINE_float}
+        for name, default in (DEFAULTS | WATCHED).items():
+            make = define.get(type(default), flags.DEFINE_string)
+            make(f"overt_{name}", self.read(name), f"The setting {name} of Overt.")
+        app.call_after_init(lambda: self.complete_absl_config(flags))
+
+    def complete_absl_config(self, absl_flags: Any) -> None:
+        """Take over what absl has parsed."""
+        for name in (*DEFAULTS, *WATCHED):
+            flag = absl_flags.FLAGS[f"overt_{name}"]
+            if flag.present:
+                self.update(name, flag.value)
+
+    def parse_flags_with_absl(self) -> None:
+        """Make settings flags of absl and parse the command line at once."""
+        import sys
+
+        from absl import flags
+
+        self.config_with_absl()
+        flags.FLAGS(sys.argv, known_only=True)
+        self.complete_absl_config(flags)
 
 
 config = Config()
@@ -144,8 +212,9 @@ config = Config()
 def override(name: str, value: Any) -> Iterator[None]:
     """Change one setting inside a `with` block, for this thread or task alone."""
     name = _setting_name(name)
+    checked(name, value)
     if name in WATCHED:
-        outer = _watched.set({**_watched.get(), name: value})
+        outer = _watched.set({**_watched.get(), **_with_directions(name, value)})
         try:
             yield
         finally:
@@ -158,6 +227,18 @@ def override(name: str, value: Any) -> Iterator[None]:
         yield
     finally:
         _overrides.reset(token)
+
+
+def _with_directions(name: str, value: Any) -> dict[str, Any]:
+    """A setting; `transfer_guard` puts an end to what its directions were set to."""
+    return {name: value, **(dict.fromkeys(GUARDS) if name == "transfer_guard" else {})}
+
+
+def guard_level(direction: str) -> str:
+    """What is done about transfers in a direction, such as "host_to_device"."""
+    name, here = f"transfer_guard_{direction}", _watched.get()
+    level = here[name] if name in here else _watched_base[name]
+    return level or here.get("transfer_guard") or _watched_base["transfer_guard"]
 
 
 def _switch(name: str, doc: str) -> Callable[..., Any]:
@@ -181,6 +262,13 @@ default_device = _switch("default_device", "The device that new arrays go to ins
 default_prng_impl = _switch("default_prng_impl", "Random number generator of new keys in a block.")
 threefry_partitionable = _switch("threefry_partitionable", "The partitionable random stream.")
 transfer_guard = _switch("transfer_guard", "'allow', 'log' or 'disallow' transfers in a block.")
+transfer_guard_host_to_device = _switch(GUARDS[0], "`transfer_guard` for transfers to a device.")
+transfer_guard_device_to_host = _switch(GUARDS[1], "`transfer_guard` for transfers to the host.")
+transfer_guard_device_to_device = _switch(GUARDS[2], "`transfer_guard` between devices.")
+check_tracer_leaks = _switch(
+    "check_tracer_leaks", "Raise UnexpectedTracerError where a symbolic value outlives its staging."
+)
+checking_leaks = check_tracer_leaks
 enable_checks = _switch("enable_checks", "Verify every program that is staged in a block.")
 enable_custom_prng = _switch("enable_custom_prng", "`PRNGKey` makes typed keys in a block.")
 legacy_prng_key = _switch("legacy_prng_key", "'allow', 'warn' or 'error' on raw keys in a block.")

@@ -10,6 +10,7 @@ from overt.runtime import config, interop, program_cache
 from overt.runtime.array import Array, DeviceArray, PlacedArray, explained, gone
 from overt.runtime.aval import Aval
 from overt.runtime.primitive import Primitive, static_key
+from overt.runtime.transfers import transferred
 
 _cache: dict[tuple, Entry] = {}
 _current = config.current
@@ -165,8 +166,10 @@ def on_device(arrays: list[DeviceArray], device: Any) -> list[Any]:
     from overt.backend import execute as backend
 
     for x in arrays:
-        if x.device is not device and x.is_deleted():
-            raise gone(x)
+        if x.device is not device:
+            if x.is_deleted():
+                raise gone(x)
+            transferred("device_to_device", x.aval)
     return [
         x.buffer if x.device is device else backend.move(x.buffer, x.aval, device) for x in arrays
     ]

@@ -87,3 +87,7 @@ def conversion_error(purpose: str) -> type[StagingError]:
     <class 'overt.runtime.errors.TracerIntegerConversionError'>
     """
     return _CONVERSIONS.get(purpose, StagingError)
+
+
+class TransferError(OvertError, RuntimeError):
+    """A transfer between host and device, or between devices, that `transfer_guard` forbids."""

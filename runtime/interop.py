@@ -9,6 +9,7 @@ import numpy as np
 from overt.runtime import config, dtypes
 from overt.runtime.array import Array, DeviceArray, PlacedArray, gone
 from overt.runtime.aval import Aval
+from overt.runtime.transfers import transferred
 
 _scalars: dict[tuple, DeviceArray] = {}
 _SCALAR_TYPES = (bool, int, float, complex)
@@ -34,6 +35,8 @@ def host_scalar(x: Any, dtype: np.dtype) -> np.ndarray:
 def device_scalar(x: Any) -> DeviceArray:
     """A Python number as a weak scalar on the default device; few of them are kept for reuse."""
     settings = config.current()
+    if config.guard_level("host_to_device") != "allow":
+        transferred("host_to_device", f"the number {x}")
     kind = type(x)
     if kind not in _SCALAR_TYPES:
         kind = next(t for t in _SCALAR_TYPES if isinstance(x, t))
@@ -83,7 +86,7 @@ def as_device(device: Any) -> Any:
     return getattr(device, "device", device)
 
 
-def as_array(x: Any, dtype: Any = None, weak: bool | None = None) -> Array:
+def as_array(x: Any) -> Array:
     """`x` as one of our arrays: arrays as they are, numbers weak, the rest by DLPack or NumPy."""
     if isinstance(x, Array):
         return x
@@ -92,6 +95,7 @@ def as_array(x: Any, dtype: Any = None, weak: bool | None = None) -> Array:
     if not isinstance(x, (np.ndarray, np.generic)):
         x = foreign_to_numpy(x)
     aval = Aval(x.shape, dtypes.canonicalize(x.dtype))
+    transferred("host_to_device", aval)
     return placed(np.asarray(x), aval)
 
 
@@ -153,8 +157,12 @@ def device_put(x: Any, device: Any = None, copy: bool | None = None) -> Array:
 
     Errors: StagingError for a value that is not known yet.
     """
+    if not isinstance(x, Array):
+        transferred("host_to_device", type(x).__name__, explicit=True)
+        with config.override("transfer_guard_host_to_device", "allow"):
+            return device_put(as_array(x), device, copy)
     if device is None:
-        return as_array(x)
+        return x
     device = as_device(device)
     if isinstance(x, (np.ndarray, np.generic)):
         aval = Aval(x.shape, dtypes.canonicalize(x.dtype))
@@ -166,13 +174,20 @@ def device_put(x: Any, device: Any = None, copy: bool | None = None) -> Array:
         raise gone(array)
     if copy and array.device is device:
         return placed(np.array(array), array.aval, device, committed=True)
+    if array.device is not device:
+        transferred("device_to_device", array.aval, explicit=True)
     buffer = _execute().move(array.buffer, array.aval, device)
     return PlacedArray(buffer, array.aval, device, True)
 
 
 def device_get(x: Any) -> Any:
     """One array as an ndarray."""
-    return np.asarray(x) if isinstance(x, Array) else x
+    if not isinstance(x, Array):
+        return x
+    if isinstance(x, DeviceArray) and x.device.platform != "cpu":
+        transferred("device_to_host", x.aval, explicit=True)
+    with config.override("transfer_guard_device_to_host", "allow"):
+        return np.asarray(x)
 
 
 def live_arrays(platform: str | None = None) -> list[DeviceArray]:

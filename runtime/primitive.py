@@ -195,11 +195,12 @@ class Primitive:
 
     def infer(self, avals: tuple[Aval, ...], params: dict[str, Any]) -> tuple[tuple, bool]:
         """(result avals, whether the result is a tuple), remembered."""
-        key: tuple = (avals, config.current())
+        settings = config.current()
+        key: tuple = (avals, settings)
         if params:
             key = (*key, static_key(params))
         found = self._inferred.get(key)
-        if found is None:
+        if found is None or settings.numpy_rank_promotion == "warn":
             out: Any = self.shape(*avals, **params)
             many = isinstance(out, (list, tuple))
             found = self._inferred[key] = (tuple(out) if many else (out,), many)

@@ -114,7 +114,8 @@ class Program:
         if config.current().log_compiles:
             import logging
 
-            logging.getLogger("overt").warning("compiling %s for %s", self.name, self.avals)
+            kinds = ", ".join(map(str, self.avals))
+            logging.getLogger("overt").warning("compiling %s for (%s)", self.name, kinds)
         module, callbacks = self.module(device.platform)
         if config.config.enable_checks:
             module.operation.verify()

@@ -14,6 +14,7 @@ import numpy
 
 from overt.runtime.array import Array
 from overt.runtime.errors import BatchedPredicateError, StagingError
+from overt.runtime.host import AGAIN
 from overt.runtime.lanes import Lanes
 from overt.runtime.masks import active_lanes
 from overt.runtime.predicates import predicate
@@ -246,6 +247,8 @@ def each_lane(
     """Run an effect on the host with these values, once for each lane that is active."""
     from overt.runtime.lax import stop_gradient
 
+    if AGAIN.get():
+        return
     operands = [stop_gradient(x) if isinstance(x, Array) else x for x in values]
     if GRAPH.get() is None and mask is None and not any(isinstance(x, Lanes) for x in operands):
         effect(operands)

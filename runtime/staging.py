@@ -6,6 +6,7 @@ the program; a value that depends on concrete ones alone is still computed when 
 
 from __future__ import annotations
 
+import linecache
 from collections.abc import Callable, Sequence
 from typing import Any
 
@@ -15,7 +16,7 @@ from overt.runtime import config, interop
 from overt.runtime.array import Array, DeviceArray
 from overt.runtime.aval import Aval, aval_of
 from overt.runtime.errors import UnexpectedTracerError, conversion_error
-from overt.runtime.places import Place, origin
+from overt.runtime.places import Place, line_of, origin
 from overt.runtime.primitive import GRAPH, LITERALS, Primitive
 
 # Host arrays up to this many elements are written into the program; larger ones are its inputs.
@@ -102,6 +103,11 @@ class Symbolic(Array):
         self.evaluable = evaluable
 
     def numbers(self, purpose: str = "reading the numbers") -> np.ndarray:
+        if not self.evaluable and self.graph.root.closed:
+            raise UnexpectedTracerError(
+                f"{purpose} needs the value of {self.aval}, which was {self.made()} and outlived "
+                "it, kept by a variable or an object; return it from the function instead"
+            )
         if not self.evaluable:
             raise conversion_error(purpose)(
                 f"{purpose} needs the value of {self.aval}, which is known only when the compiled "
@@ -118,6 +124,14 @@ class Symbolic(Array):
             value = interop.placed(value, self.aval)
             self.node.values[self.index] = value
         return value
+
+    def made(self) -> str:
+        """When and where this value was made."""
+        if self.node.place is None:
+            return "made while a function was compiled"
+        file, line = line_of(self.node.place)
+        text = linecache.getline(file, line).strip()
+        return f"made while a function was compiled ({file}:{line}: {text})"
 
     def __repr__(self) -> str:
         return f"Symbolic({self.aval})"
@@ -306,6 +320,10 @@ def trace(fn: Callable, avals: Sequence[Aval]) -> Graph:
     graph = Graph(avals)
     set_outputs(graph, run_in(graph, fn, *graph.inputs))
     graph.closed = True
+    if config.current().check_tracer_leaks:
+        from overt.runtime.leaks import refuse_leaks
+
+        refuse_leaks(graph)
     return graph
 
 

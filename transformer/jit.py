@@ -12,6 +12,7 @@ from overt.runtime import config
 from overt.runtime.array import DeviceArray, explained
 from overt.runtime.dispatch import CHECKS, GRAPH
 from overt.runtime.errors import StagingError
+from overt.runtime.host import AGAIN
 from overt.runtime.interop import device_put
 from overt.runtime.tree_registry import STRICT
 from overt.transformer import rewrite, transformed
@@ -132,8 +133,12 @@ class Jitted(Transformed):
             except FloatingPointError as found:
                 error = found
             # Statement by statement, the error comes from the line that makes the NaN.
-            with config.disable_jit():
-                self.function()(*args, **kwargs)
+            again = AGAIN.set(True)
+            try:
+                with config.disable_jit():
+                    self.function()(*args, **kwargs)
+            finally:
+                AGAIN.reset(again)
             raise error
 
     def function(self) -> Callable[..., Any]:

@@ -26,7 +26,12 @@ def before_staging(jitted: Any, call: Any) -> None:
 
 
 def _kinds(call: Any) -> str:
-    return f"({', '.join(map(str, call.avals))})"
+    """The arguments by name, with shapes and dtypes."""
+    return ", ".join(f"{call.leaf_name(i)}: {aval}" for i, aval in named_avals(call)) or "nothing"
+
+
+def named_avals(call: Any) -> list[tuple[int, Any]]:
+    return list(zip(call.dynamic, call.avals, strict=True))
 
 
 def reason(jitted: Any, call: Any) -> str:
@@ -36,16 +41,36 @@ def reason(jitted: Any, call: Any) -> str:
     if not known:
         return "it was not staged before"
     if call.key in known:
-        return "what it reads besides its arguments has changed"
+        return captured(jitted.programs[call.key], call)
     same = [key for key in known if key[0] == structure]
     if not same:
-        return f"it was staged for other containers: {known[-1][0]}"
+        return f"its arguments are other containers than those it was staged for, {known[-1][0]}"
     if not (here := [key for key in same if key[1] is settings]):
-        return "settings have changed since it was staged"
-    nearest = min(here, key=lambda key: _differences(key[2:], leaves))
+        now, then = settings.items, same[-1][1].items
+        changes = [f"{k} was {then[k]!r}, is {v!r}" for k, v in now.items() if v != then[k]]
+        return f"settings differ from those it was staged with: {'; '.join(changes)}"
+    nearest = min(reversed(here), key=lambda key: _differences(key[2:], leaves))
     pairs = zip(nearest[2:], leaves, strict=True)
-    changes = [f"leaf {i} was {a}, is {b}" for i, (a, b) in enumerate(pairs) if a != b]
+    changes = [
+        f"{call.leaf_name(i)} was {value(a)}, is {value(b)}"
+        for i, (a, b) in enumerate(pairs)
+        if a != b
+    ]
     return f"its arguments differ from those it was staged for: {'; '.join(changes)}"
+
+
+def value(part: Any) -> Any:
+    """A part of a key as the user knows it: an array's type, or the value of a static argument."""
+    return part[-1] if isinstance(part, tuple) else part
+
+
+def captured(variants: Any, call: Any) -> str:
+    """Which variable or attribute that a function reads has changed."""
+    known = variants.table.get(call.promoted_values)
+    if not known:
+        return "its shapes depend on the value of an argument, which is new"
+    changes = known[0].guards.changed(call.objects)
+    return f"what it reads has changed: {'; '.join(changes) or 'an object'}"
 
 
 def _differences(one: Any, other: Any) -> int:

@@ -36,6 +36,14 @@ class Place:
                 return MISSING
         return self.holder.get(self.key, MISSING)
 
+    def words(self) -> str:
+        """What it is, for messages."""
+        if self.holder is ARGUMENTS:
+            return "an object that is an argument"
+        if isinstance(self.holder, types.CellType):
+            return "a variable of an outer function"
+        return str(self.key)
+
     def set(self, value: Any, arguments: list[Any]) -> None:
         if isinstance(self.holder, types.CellType):
             if value is MISSING:
@@ -231,6 +239,20 @@ class Guards:
             if not seen.matches(place.get(arguments), arrays):
                 return None
         return arrays
+
+    def changed(self, arguments: list[Any]) -> list[str]:
+        """What does not fit any more, in words."""
+        found = []
+        for holder, name, seen in self.simple:
+            if not seen.matches(now := holder.get(name, MISSING), []):
+                found.append(f"{name} was {seen.value!r}, is {now!r}")
+        for cell, seen in self.cells:
+            if not seen.matches(now := cell.cell_contents, []):
+                found.append(f"a variable of an outer function was {seen.value!r}, is {now!r}")
+        for place, seen in self.places:
+            if not seen.matches(place.get(arguments), []):
+                found.append(f"{place.words()} has changed")
+        return found
 
     def index_of(self, array: Any) -> int | None:
         """Which of the observed arrays this one is."""
