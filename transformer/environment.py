@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import platform
 import sys
+from importlib.metadata import version
 
 
 def print_environment_info(return_string: bool = False) -> str | None:
@@ -13,7 +14,6 @@ def print_environment_info(return_string: bool = False) -> str | None:
     >>> print_environment_info(return_string=True).startswith("overt: ")
     True
     """
-    import jaxlib
     import numpy
 
     import overt
@@ -27,7 +27,7 @@ def print_environment_info(return_string: bool = False) -> str | None:
     devices = overt.local_devices()
     lines = {
         "overt": overt.__version__,
-        "jaxlib": jaxlib.__version__,
+        "jaxlib": version("jaxlib"),
         "numpy": numpy.__version__,
         "python": sys.version.replace("\n", " "),
         "device info": f"{devices[0].device_kind}-{overt.device_count()}, "
