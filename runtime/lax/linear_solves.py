@@ -7,14 +7,14 @@ from typing import Any
 
 import overt.runtime.numpy as np
 from overt.runtime.array import Array
-from overt.runtime.batching import vmap_call
 from overt.runtime.called import call
 from overt.runtime.closures import Captures, captured_leaves
 from overt.runtime.custom import CustomRule
 from overt.runtime.derivatives import is_inexact
 from overt.runtime.dual import jvp_call
+from overt.runtime.over_lanes import OverLanes
 from overt.runtime.record import vjp_call
-from overt.runtime.tree import tree_flatten, tree_leaves, tree_map
+from overt.runtime.tree import tree_map
 
 __all__ = ["custom_linear_solve"]
 
@@ -41,14 +41,14 @@ def custom_linear_solve(
     [1. 1.]
     """
     back = solve if symmetric and transpose_solve is None else transpose_solve
-    function, solver = _Closed(matvec), _Closed(solve)
-    back_solver = None if back is None else _Closed(back)
+    function, solver = Closed(matvec), Closed(solve)
+    back_solver = None if back is None else Closed(back)
     held = [] if back_solver is None else back_solver.values
     rule = LinearSolve(function, solver, back_solver, symmetric, has_aux)
     return rule(function.values, solver.values, held, b)
 
 
-class _Closed:
+class Closed:
     """A function, and the values under transformation that it has captured and that may change."""
 
     def __init__(self, fn: Callable):
@@ -146,54 +146,8 @@ class LinearSolve(CustomRule):
         return held_bar, *nothing, b_bar
 
     def over_lanes(self, axes: tuple, lanes: int, fixed: tuple) -> CustomRule:
-        return LinearSolves(self, axes, lanes)
+        return OverLanes(self, axes, lanes)
 
 
 def _tangent(dot: Any, x: Any) -> Any:
     return dot if is_inexact(x) and dot is not None else np.zeros_like(x)
-
-
-class LinearSolves(CustomRule):
-    """One `LinearSolve` for every lane."""
-
-    def __init__(self, one: LinearSolve | LinearSolves, axes: tuple, lanes: int) -> None:
-        super().__init__(lambda *args: vmap_call(one, args, axes, 0, lanes))
-        self.one, self.axes, self.lanes = one, axes, lanes
-
-    def positional(self, args: tuple, kwargs: dict[str, Any]) -> tuple:
-        return args
-
-    def check(self) -> None:
-        """It is differentiable."""
-
-    def forward(
-        self, fixed: tuple, primals: tuple, tangents: tuple, active: Any = None
-    ) -> tuple[Any, Any]:
-        def along(xs: tuple, dots: tuple) -> tuple[Any, Any]:
-            return self.one.forward((), xs, dots)
-
-        return vmap_call(along, (primals, tangents), (self.axes, self.axes), 0, self.lanes)
-
-    def reverse(self, fixed: tuple, primals: tuple, active: Any = None) -> tuple[Any, Callable]:
-        out = self(*primals)
-        return out, lambda out_bar: self.pulled(primals, self.plain(out), self.plain(out_bar))
-
-    def plain(self, out: Any) -> Any:
-        """The solutions alone."""
-        return self.one.plain(out)
-
-    def pulled(self, primals: tuple, x: Any, x_bar: Any) -> tuple:
-        """The cotangents of all arguments; of those that lanes share, the sum."""
-        bars = vmap_call(
-            self.one.pulled, (primals, x, x_bar), (self.axes, 0, 0), 0, self.lanes
-        )  # fmt: skip
-        leaves, definition = tree_flatten(primals)
-        places = tree_leaves(self.axes, is_leaf=lambda x: x is None)
-        summed = [
-            bar.sum(axis=0) if axis is None and bar is not None else bar
-            for bar, axis in zip(definition.flatten_up_to(bars), places, strict=True)
-        ]
-        return definition.unflatten(summed)
-
-    def over_lanes(self, axes: tuple, lanes: int, fixed: tuple) -> CustomRule:
-        return LinearSolves(self, axes, lanes)

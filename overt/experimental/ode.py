@@ -1,0 +1,5 @@
+"""Ordinary differential equations."""
+
+from overt.runtime.ode import odeint
+
+__all__ = ["odeint"]
