@@ -182,12 +182,18 @@ class Module:
         return found
 
     def finished(self) -> Source:
-        for f in self.source.functions:  # named as a value: whoever takes it rewrites it itself
-            if self.own[f.name] != f.name and any(f.name in core.globals_of(d) for d in self.done):
-                self.done.insert(0, f)
+        # A function named as a value stays as it is: whoever takes it rewrites it itself.
+        while values := [f for f in self.source.functions if self.is_missing(f)]:
+            self.done[:0] = values
         for alias in sorted(self.numpy_aliases()):
             self.imports.add(f"import overt.numpy as {alias}")
         return replace(self.source, functions=tuple(self.done), imports=frozenset(self.imports))
+
+    def is_missing(self, function: Function) -> bool:
+        """Whether a function of this source is named here under its own name, but not there."""
+        if any(d.name == function.name for d in self.done):
+            return False
+        return any(function.name in core.globals_of(d) for d in self.done)
 
 
 def calls_in(block: core.Block, *more: ast.expr) -> list[ast.Call]:

@@ -260,7 +260,8 @@ def conv_with_general_padding(
     )  # fmt: skip
 
 
-def _transposed_pads(k: int, stride: int, padding: str) -> tuple[int, int]:
+def transposed_pads(k: int, stride: int, padding: str) -> tuple[int, int]:
+    """What a transposed convolution adds before and after a spread out image."""
     if padding == "SAME":
         total = k + stride - 2
         before = k - 1 if stride > k - 1 else -(-total // 2)
@@ -295,7 +296,7 @@ def conv_transpose(
     if isinstance(padding, str):
         lengths = [np.shape(rhs)[axis] for axis in numbers.rhs_spec[2:]]
         padding = [
-            _transposed_pads(_dilated(k, step), stride, padding)
+            transposed_pads(_dilated(k, step), stride, padding)
             for k, step, stride in zip(lengths, rhs_dilation, strides, strict=True)
         ]
     if transpose_kernel:

@@ -2,23 +2,12 @@
 
 from __future__ import annotations
 
-import enum
 from typing import Any
 
 import overt.runtime.numpy as np
-from overt.runtime.lax.strict import check_same_dtypes
+from overt.runtime import dtypes
+from overt.runtime.lax.kinds import CPU_ALGORITHMS, DotAlgorithm, DotAlgorithmPreset, Precision
 from overt.runtime.numpy.products import product
-
-
-class Precision(enum.Enum):
-    """How exactly an accelerator multiplies float32 numbers; the CPU always does so exactly."""
-
-    DEFAULT = "default"
-    HIGH = "high"
-    HIGHEST = "highest"
-
-    def __str__(self) -> str:
-        return self.name
 
 
 def precision_name(precision: Any) -> Any:
@@ -26,6 +15,43 @@ def precision_name(precision: Any) -> Any:
     if isinstance(precision, (tuple, list)):
         return tuple(map(precision_name, precision))
     return precision.value if isinstance(precision, Precision) else precision
+
+
+def _algorithm(precision: Any) -> tuple[Any, Any, Any] | None:
+    """(dtype of lhs, of rhs, of the sum) that an algorithm asks for; None for a precision.
+
+    The dtypes of operands are pairs: those they may keep, and the one others are converted to.
+    """
+    if isinstance(precision, str) and precision in DotAlgorithmPreset.__members__:
+        precision = DotAlgorithmPreset[precision]
+    if isinstance(precision, DotAlgorithm):
+        left, right, total = map(dtypes.dtype_of, precision[:3])
+        if precision[3:] != (1, 1, 1, False):
+            raise NotImplementedError(f"{precision}: the CPU does not take products in parts")
+        return ((left,), left), ((right,), right), total
+    if not isinstance(precision, DotAlgorithmPreset) or precision is DotAlgorithmPreset.DEFAULT:
+        return None
+    kinds = CPU_ALGORITHMS.get(precision.name)
+    if kinds is None:
+        known = ", ".join(CPU_ALGORITHMS)
+        raise NotImplementedError(f"the algorithm {precision} is not offered here; known: {known}")
+    return kinds, kinds, precision.accumulation_type
+
+
+def _rounded(x: Any, kinds: Any) -> Any:
+    keep, other = kinds
+    return x if x.dtype in map(dtypes.dtype_of, keep) else x.astype(other)
+
+
+def _product(x: Any, y: Any, batch: Any, over: Any, precision: Any, preferred: Any) -> Any:
+    found = _algorithm(precision)
+    if found is None:
+        name = None if precision in (DotAlgorithmPreset.DEFAULT, "DEFAULT") else precision
+        return product(x, y, batch, over, precision_name(name), preferred)
+    left, right, total = found
+    out = np.result_type(x, y) if preferred is None else dtypes.canonicalize(preferred)
+    made = product(_rounded(x, left), _rounded(y, right), batch, over, "highest", total)
+    return made.astype(out)
 
 
 def dot_general(
@@ -44,29 +70,45 @@ def dot_general(
     >>> dot_general(x, y, (((2,), (1,)), ((0,), (0,)))).shape
     (5, 2, 4)
     """
-    check_same_dtypes("dot_general", (lhs, rhs))
     over, batch = (tuple(map(tuple, pair)) for pair in dimension_numbers)
-    return product(
-        np.asarray(lhs),
-        np.asarray(rhs),
-        (batch[0], batch[1]),
-        (over[0], over[1]),
-        precision_name(precision),
-        preferred_element_type,
-    )
+    x, y = np.asarray(lhs), np.asarray(rhs)
+    _check_axes(x, y, over, batch)
+    return _product(x, y, (batch[0], batch[1]), (over[0], over[1]), precision,
+                    preferred_element_type)  # fmt: skip
 
 
-def dot(lhs: Any, rhs: Any, precision: Any = None, preferred_element_type: Any = None) -> Any:
-    """The product of two vectors, matrices, or a matrix and a vector.
+def _check_axes(x: Any, y: Any, over: Any, batch: Any) -> None:
+    """Errors: TypeError for axes that do not exist, are named twice or differ in length."""
+    for kind, pair in (("contracted", over), ("batch", batch)):
+        if len(pair[0]) != len(pair[1]):
+            raise TypeError(f"dot_general: {pair} names different numbers of {kind} axes")
+    for x_or_y, side in ((x, 0), (y, 1)):
+        axes = (*over[side], *batch[side])
+        if len(set(axes)) != len(axes) or not all(0 <= axis < x_or_y.ndim for axis in axes):
+            raise TypeError(f"dot_general: axes {axes} do not fit an operand of {x_or_y.shape}")
+    for first, second in zip((*over[0], *batch[0]), (*over[1], *batch[1]), strict=True):
+        if x.shape[first] != y.shape[second]:
+            raise TypeError(
+                f"dot_general: axis {first} of {x.shape} and axis {second} of {y.shape} must have "
+                "the same length"
+            )
+
+
+def dot(
+    lhs: Any, rhs: Any, *, dimension_numbers: Any = None, precision: Any = None,
+    preferred_element_type: Any = None,
+) -> Any:  # fmt: skip
+    """The product of two vectors, matrices, or a matrix and a vector; or as `dot_general`.
 
     >>> print(dot(np.array([1.0, 2.0]), np.array([3.0, 4.0])))
     11.0
     """
     ranks = np.ndim(lhs), np.ndim(rhs)
-    if not all(1 <= rank <= 2 for rank in ranks) or np.shape(lhs)[-1] != np.shape(rhs)[0]:
-        raise TypeError(f"dot does not fit shapes {np.shape(lhs)} and {np.shape(rhs)}")
-    numbers = (((ranks[0] - 1,), (0,)), ((), ()))
-    return dot_general(lhs, rhs, numbers, precision, preferred_element_type)
+    if dimension_numbers is None:
+        if not all(1 <= rank <= 2 for rank in ranks) or np.shape(lhs)[-1] != np.shape(rhs)[0]:
+            raise TypeError(f"dot does not fit shapes {np.shape(lhs)} and {np.shape(rhs)}")
+        dimension_numbers = (((ranks[0] - 1,), (0,)), ((), ()))
+    return dot_general(lhs, rhs, dimension_numbers, precision, preferred_element_type)
 
 
 def batch_matmul(lhs: Any, rhs: Any, precision: Any = None) -> Any:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import enum
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
 import numpy
@@ -131,6 +131,22 @@ def _default_fill(dtype: Any) -> Any:
     return dtypes.iinfo(dtype).min if kind == "i" else dtypes.iinfo(dtype).max
 
 
+def _updated_places(
+    operand: Any, scatter_indices: Any, update_shape: Sequence[int], d: Any, mode: Any
+) -> tuple[Any, ...]:
+    """An index array for every axis of the operand, in the shape of the updates."""
+    windows = iter(sorted(d.update_window_dims))
+    missing = (*d.inserted_window_dims, *d.operand_batching_dims)
+    sizes = [1 if k in missing else update_shape[next(windows)] for k in range(operand.ndim)]
+    batching = list(zip(d.operand_batching_dims, d.scatter_indices_batching_dims, strict=True))
+    places, inside = _places(
+        operand.shape, np.asarray(scatter_indices), sizes, sorted(d.update_window_dims),
+        d.inserted_window_dims, d.scatter_dims_to_operand_dims, batching, _mode(mode),
+    )  # fmt: skip
+    places[0] = np.where(inside, places[0], operand.shape[0])
+    return tuple(places)
+
+
 def _scatter(name: str, method: str, doc: str) -> Any:
     def scatter(
         operand: Any,
@@ -142,18 +158,9 @@ def _scatter(name: str, method: str, doc: str) -> Any:
         unique_indices: bool = False,
         mode: Any = None,
     ) -> Any:
-        operand, indices, d = np.asarray(operand), np.asarray(scatter_indices), dimension_numbers
-        updates = np.asarray(updates)
-        windows = iter(sorted(d.update_window_dims))
-        missing = (*d.inserted_window_dims, *d.operand_batching_dims)
-        sizes = [1 if k in missing else updates.shape[next(windows)] for k in range(operand.ndim)]
-        batching = list(zip(d.operand_batching_dims, d.scatter_indices_batching_dims, strict=True))
-        places, inside = _places(
-            operand.shape, indices, sizes, sorted(d.update_window_dims), d.inserted_window_dims,
-            d.scatter_dims_to_operand_dims, batching, mode,
-        )  # fmt: skip
-        places[0] = np.where(inside, places[0], operand.shape[0])
-        return getattr(operand.at[tuple(places)], method)(updates, mode="drop")
+        operand, updates = np.asarray(operand), np.asarray(updates)
+        places = _updated_places(operand, scatter_indices, updates.shape, dimension_numbers, mode)
+        return getattr(operand.at[places], method)(updates, mode="drop")
 
     scatter.__name__ = scatter.__qualname__ = name
     scatter.__doc__ = doc + "\n\n    Source: https://openxla.org/xla/operation_semantics#scatter"
@@ -165,3 +172,24 @@ scatter_add = _scatter("scatter_add", "add", "The operand with slices added at m
 scatter_mul = _scatter("scatter_mul", "multiply", "Slices of the operand multiplied.")
 scatter_min = _scatter("scatter_min", "min", "Slices of the operand lowered to the updates.")
 scatter_max = _scatter("scatter_max", "max", "Slices of the operand raised to the updates.")
+scatter_sub = _scatter("scatter_sub", "subtract", "Slices of the operand lessened by the updates.")
+
+
+def scatter_apply(
+    operand: Any,
+    scatter_indices: Any,
+    func: Callable,
+    dimension_numbers: ScatterDimensionNumbers,
+    *,
+    update_shape: Sequence[int] = (),
+    indices_are_sorted: bool = False,
+    unique_indices: bool = False,
+    mode: Any = None,
+) -> Any:
+    """A function applied to slices of the operand at many places, as often as they are named.
+
+    `update_shape` is the shape that updates of `scatter` would have.
+    """
+    operand = np.asarray(operand)
+    places = _updated_places(operand, scatter_indices, tuple(update_shape), dimension_numbers, mode)
+    return operand.at[places].apply(func, mode="drop")

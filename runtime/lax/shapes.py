@@ -43,6 +43,15 @@ def broadcast_in_dim(operand: Any, shape: Sequence[int], broadcast_dimensions: A
     return broadcast_in(np.asarray(operand), shape=shape, axes=axes)
 
 
+def broadcast_like(arr: Any, like_arr: Any) -> Any:
+    """The array repeated to the shape of another one.
+
+    >>> broadcast_like(np.arange(3), np.zeros((2, 3))).shape
+    (2, 3)
+    """
+    return np.broadcast_to(arr, np.shape(like_arr))
+
+
 def broadcast_shapes(*shapes: Sequence[int]) -> tuple[int, ...]:
     """The shape that arrays of the given shapes broadcast to.
 
@@ -116,6 +125,15 @@ def stack(operands: Any, axis: int = 0) -> Any:
     """Arrays of one dtype and shape along a new axis."""
     check_same_dtypes("stack", tuple(operands))
     return np.stack(operands, axis)
+
+
+def unstack(x: Any, axis: int = 0) -> tuple[Any, ...]:
+    """The slices of an array along an axis, without that axis.
+
+    >>> [part.tolist() for part in unstack(np.array([[1, 2], [3, 4]]), 1)]
+    [[1, 3], [2, 4]]
+    """
+    return tuple(np.moveaxis(np.asarray(x), axis, 0))
 
 
 def split(operand: Any, sizes: Sequence[int], axis: int = 0) -> list[Any]:

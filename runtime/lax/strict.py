@@ -11,6 +11,7 @@ from typing import Any
 import overt.runtime.numpy as np
 from overt.runtime import dtypes
 from overt.runtime.aval import aval_of
+from overt.runtime.lax.kinds import AccuracyMode, RoundingMethod, Tolerance
 from overt.runtime.numpy.rounding import from_parts
 from overt.runtime.primitive import Primitive, rule_of
 from overt.runtime.scipy import incomplete_slopes, special
@@ -58,10 +59,18 @@ def _check(name: str, kinds: str, operands: tuple[Any, ...]) -> None:
             raise TypeError(f"lax.{name} does not accept dtype {dtype}; it takes {wanted}")
 
 
+# Functions that may be told how exact to be; ours are as exact as they can whatever is asked for.
+_TOLERANT = frozenset("cbrt cos exp exp2 expm1 log log1p logistic rsqrt sin sqrt tan tanh".split())
+
+
 def _strict(name: str, function: Callable, kinds: str = "iufc") -> Callable[..., Any]:
     accepted: set[tuple] = set()
 
-    def strict(*operands: Any) -> Any:
+    def strict(*operands: Any, accuracy: Any = None) -> Any:
+        if accuracy is not None and not (
+            name in _TOLERANT and isinstance(accuracy, (AccuracyMode, Tolerance))
+        ):
+            raise TypeError(f"lax.{name} cannot be told accuracy={accuracy!r}")
         avals = tuple([aval_of(x) for x in operands])
         if avals not in accepted:
             _check(name, kinds, operands)
@@ -115,6 +124,24 @@ _clz = Primitive(
     lower="count_leading_zeros",
     vjp=(None,),
     doc="How many of the leading bits are zero.",
+)
+
+_mulhi = Primitive(
+    "lax_mulhi",
+    elementwise=True,
+    lower="chlo.mulhi",
+    vjp=(None, None),
+    arrays=("x", "y"),
+    doc="The upper half of the bits of a product.",
+)
+
+_away_from_zero = Primitive(
+    "lax_round_away_from_zero",
+    elementwise=True,
+    lower="round_nearest_afz",
+    vjp=(None,),
+    arrays=("x",),
+    doc="The nearest integer; half way between two, the one further from zero.",
 )
 
 _population_count = Primitive(
@@ -184,6 +211,7 @@ lt = _strict("lt", np.less, ANY)
 max = _strict("max", np.maximum, ANY)
 min = _strict("min", np.minimum, ANY)
 mul = _strict("mul", np.multiply)
+mulhi = _strict("mulhi", _mulhi, "iu")
 ne = _strict("ne", np.not_equal, ANY)
 neg = _strict("neg", np.negative)
 nextafter = _strict("nextafter", np.nextafter, "f")
@@ -194,7 +222,6 @@ random_gamma_grad = _strict("random_gamma_grad", incomplete_slopes.random_gamma_
 real = _strict("real", np.real, FLOAT)
 reciprocal = _strict("reciprocal", np.reciprocal, FLOAT)
 rem = _strict("rem", _rem, REAL)
-round = _strict("round", np.round, "f")
 rsqrt = _strict("rsqrt", np.rsqrt, FLOAT)
 shift_left = _strict("shift_left", np.left_shift, "iu")
 shift_right_arithmetic = _strict("shift_right_arithmetic", _shift_right_arithmetic, "iu")
@@ -208,6 +235,21 @@ sub = _strict("sub", np.subtract)
 tan = _strict("tan", np.tan, FLOAT)
 tanh = _strict("tanh", np.tanh, FLOAT)
 zeta = _strict("zeta", special.zeta, "f")
+
+
+_rounded = {
+    RoundingMethod.AWAY_FROM_ZERO: _strict("round", _away_from_zero, "f"),
+    RoundingMethod.TO_NEAREST_EVEN: _strict("round", np.round, "f"),
+}
+
+
+def round(x: Any, rounding_method: RoundingMethod = RoundingMethod.AWAY_FROM_ZERO) -> Any:
+    """The nearest integers; numbers half way between two go where the method says.
+
+    >>> print(round(np.array([0.5, 2.5, -2.5])))
+    [ 1.  3. -3.]
+    """
+    return _rounded[RoundingMethod(rounding_method)](x)
 
 
 def complex(x: Any, y: Any) -> Any:
