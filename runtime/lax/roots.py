@@ -72,7 +72,8 @@ def _root(f: Callable, guess: Any, solve: Solver, tangent_solve: Solver) -> Any:
     # At the root f is zero: minus its value has the derivative of what is missing.
     missing = tree_map(np.negative, call(f, x))
     _check_like("f", missing, x)
-    step = custom_linear_solve(functools.partial(_along, f, x), missing, *[tangent_solve] * 2)
+    slope = functools.partial(_along, f, x)
+    step = custom_linear_solve(slope, missing, tangent_solve, tangent_solve)
     # The step itself is what the solver left undone, and stays so.
     change = lambda x, s: x + (s - _below(level, s))
     return tree_map(change, x, step)
