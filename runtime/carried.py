@@ -24,7 +24,7 @@ from overt.runtime.treedef import keystr
 from overt.runtime.undefined import Undefined, UndefinedValue, name_of
 from overt.runtime.unsure import Unsure
 
-__all__ = ["Known", "Spec", "Unlike", "join", "spec_of"]
+__all__ = ["Known", "Spec", "Unlike", "join", "levels_of", "spec_of"]
 
 
 class Unlike(TypeError):
@@ -347,6 +347,14 @@ def _maybe(spec: Spec, name: str) -> Spec:
         return Node(spec.kind, spec.keys, children, spec.rebuild)
     value = _as_value(spec)
     return spec if value is None else Maybe(value, FLAG, name)
+
+
+def levels_of(spec: Spec) -> list[int]:
+    """The levels of the values with lanes and with tangents that a spec describes."""
+    parts = [getattr(spec, name) for name in ("inner", "primal", "tangent") if hasattr(spec, name)]
+    parts += getattr(spec, "children", ())
+    inner = [level for part in parts for level in levels_of(part)]
+    return [spec.level, *inner] if spec.level else inner
 
 
 def _join_unsure(a: Spec, b: Spec, path: tuple[Any, ...]) -> Spec:

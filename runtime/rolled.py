@@ -6,7 +6,7 @@ import types
 from collections.abc import Iterator
 from typing import Any
 
-from overt.runtime.carried import Unlike, join, spec_of
+from overt.runtime.carried import Unlike, join, levels_of, spec_of
 from overt.runtime.closures import captured
 from overt.runtime.dispatch import CHECKS, GRAPH
 from overt.runtime.errors import StagingError
@@ -278,4 +278,4 @@ def describe_value(x: Any, depth: int = 0) -> Any:
         spec = spec_of(x)
     except NotImplementedError:
         return id(x)
-    return str(spec), spec.avals()
+    return str(spec), spec.avals(), levels_of(spec)  # a level is used once

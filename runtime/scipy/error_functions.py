@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
+import numpy
+
 import overt.runtime.numpy as np
 from overt.runtime import dtypes
 from overt.runtime.numpy.zeros import times
@@ -25,6 +27,14 @@ def floats(*xs: Any) -> list[Any]:
     return [x * 1.0 if x.weak_type else np.astype(x, dtype) for x in arrays]
 
 
+def reals(function: str, *xs: Any) -> list[Any]:
+    """Arrays of one floating dtype; complex ones are refused."""
+    values = floats(*xs)
+    if any(np.iscomplexobj(x) for x in values):
+        raise TypeError(f"{function} takes real numbers, not complex ones")
+    return values
+
+
 def no_derivative(function: str, argument: str) -> Any:
     """Refuse a derivative: the rule of a function that has none for one argument."""
     raise NotImplementedError(
@@ -32,9 +42,17 @@ def no_derivative(function: str, argument: str) -> Any:
     )
 
 
-def special(name: str, operation: Any, vjp: Any, doc: str) -> Primitive:
+def special(name: str, operation: Any, vjp: Any, doc: str, complex_too: bool = False) -> Primitive:
     """An elementwise function of floats; `operation` names it in StableHLO or CHLO."""
-    return Primitive(name, elementwise=True, float_only=True, lower=operation, vjp=vjp, doc=doc)
+
+    def real(dtype: numpy.dtype) -> numpy.dtype:
+        if complex_too or not dtypes.is_complex(dtype):
+            return dtype
+        raise TypeError(f"{name} takes real numbers, not complex ones")
+
+    return Primitive(
+        name, elementwise=True, float_only=True, result=real, lower=operation, vjp=vjp, doc=doc
+    )
 
 
 erf = special(

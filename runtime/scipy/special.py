@@ -15,16 +15,24 @@ from overt.runtime.scipy.error_functions import floating, special
 
 if TYPE_CHECKING:
     from overt.runtime.scipy.bessel import *  # noqa: F403
+    from overt.runtime.scipy.faddeeva import *  # noqa: F403
     from overt.runtime.scipy.gamma_functions import *  # noqa: F403
+    from overt.runtime.scipy.hypergeometric import *  # noqa: F403
     from overt.runtime.scipy.incomplete import *  # noqa: F403
+    from overt.runtime.scipy.integrals import *  # noqa: F403
+    from overt.runtime.scipy.spherical import *  # noqa: F403
 
 _PLACES = places_of(
     "overt.runtime.scipy",
     {
-        "bessel": "i0 i0e i1 i1e",
+        "bessel": "bessel_jn i0 i0e i1 i1e",
+        "faddeeva": "dawsn erfcx fresnel wofz",
         "gamma_functions": "bernoulli beta betaln comb digamma factorial gamma gammaln gammasgn "
         "loggamma multigammaln poch polygamma zeta",
+        "hypergeometric": "hyp1f1 hyp2f1",
         "incomplete": "betainc gammainc gammaincc",
+        "integrals": "exp1 expi expn owens_t sici spence",
+        "spherical": "sph_harm_y",
     },
 )
 __getattr__, __dir__ = found_later(globals(), _PLACES)
@@ -53,6 +61,7 @@ _logistic = special(
     "expit", "logistic",
     (lambda g, out, x: g * out * (1 - out),),
     """The logistic function of a float.""",
+    complex_too=True,
 )  # fmt: skip
 
 logit = special(
@@ -66,6 +75,7 @@ logit = special(
     >>> print(logit(0.5))
     0.0
     """,
+    complex_too=True,
 )  # fmt: skip
 
 
