@@ -53,9 +53,8 @@ def held_arrays(args, held):
 
 
 def test_undefined_derivatives_are_refused():
-    for name in ("gammainc", "zeta"):
-        with pytest.raises(NotImplementedError, match=name):
-            check_derivatives(getattr(special, name), A[:2] + 1.1, B[:2])
+    with pytest.raises(NotImplementedError, match="zeta"):
+        check_derivatives(special.zeta, A[:2] + 1.1, B[:2])
 
 
 def test_sums_of_exponentials():
