@@ -49,7 +49,8 @@ _PLACES["remat"] = ("overt.transformer.identity", "checkpoint")
 _PLACES["source"] = ("overt.transformer.transformed", "generated")
 _SUBMODULES = (
     "custom_derivatives debug dlpack dtypes errors example_libraries experimental export "
-    "flatten_util image lax nn numpy ops profiler random scipy stages tree tree_util typing"
+    "flatten_util image lax nn numpy ops profiler random scipy stages tree tree_util typing "
+    "core"
 )
 _MODULES = frozenset(_SUBMODULES.split())
 

@@ -117,7 +117,7 @@ def stop_trace() -> None:
         if file or link:
             written = perfetto_file(_Recording.folder)
             if link:
-                _show(written)
+                show_in_perfetto(written)
 
 
 @contextmanager
@@ -146,7 +146,7 @@ def perfetto_file(folder: Path) -> Path:
     return written
 
 
-def _show(path: Path) -> None:
+def show_in_perfetto(path: Path) -> None:
     """Serve a trace to Perfetto's page once."""
     import http.server
 

@@ -5,6 +5,9 @@ from __future__ import annotations
 import gzip
 import json
 import socket
+import threading
+import time
+import urllib.request
 
 import numpy
 import pytest
@@ -12,6 +15,8 @@ import pytest
 import overt
 import overt.numpy as np
 from overt import profiler
+from overt.runtime import collect_profile as remote
+from overt.runtime import profiler as profiling
 
 
 def names(folder) -> set[str]:
@@ -112,10 +117,46 @@ def test_memory_profile_knows_size_and_line(tmp_path):
     assert numpy.size(profiler.device_memory_profile("cpu")) > 0
 
 
-def test_server():
+def free_port() -> int:
     with socket.socket() as probe:
         probe.bind(("localhost", 0))
-        port = probe.getsockname()[1]
+        return probe.getsockname()[1]
+
+
+def test_link_serves_the_trace_once(tmp_path, monkeypatch, capsys):
+    port = free_port()
+    monkeypatch.setattr(profiling, "PERFETTO_PORT", port)
+    got = []
+
+    def fetch():
+        for _ in range(100):
+            try:
+                with urllib.request.urlopen(f"http://127.0.0.1:{port}/trace") as answer:
+                    got.append((answer.headers["Access-Control-Allow-Origin"], answer.read()))
+                return
+            except OSError:
+                time.sleep(0.05)
+
+    reader = threading.Thread(target=fetch)
+    reader.start()
+    with profiler.trace(tmp_path, create_perfetto_link=True):
+        np.ones(3).block_until_ready()
+    reader.join(10)
+    assert f"ui.perfetto.dev/#!/?url=http://127.0.0.1:{port}/" in capsys.readouterr().out
+    (path,) = tmp_path.rglob("perfetto_trace.json.gz")
+    assert got == [("https://ui.perfetto.dev", path.read_bytes())]
+
+
+def test_collecting_needs_a_package(capsys, monkeypatch):
+    from overt import collect_profile
+
+    monkeypatch.setattr(remote, "CLIENTS", ("no_such_package",))
+    assert collect_profile.main(["9999", "10", "--no_perfetto_link"]) == 1
+    assert "pip install xprof" in capsys.readouterr().err
+
+
+def test_server():
+    port = free_port()
     profiler.start_server(port)
     with pytest.raises(ValueError, match="one profiler server"):
         profiler.start_server(port)
