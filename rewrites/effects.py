@@ -1,7 +1,8 @@
-"""Effects: statements that must happen when Python gets there keep a branch or loop native.
+"""Effects: what statements change beside local names.
 
-A branch that stores an attribute, raises, or calls something for its effect stays an `if`: with a
-predicate that Python knows it runs as written, with one that it does not know `bool()` refuses.
+A branch or loop that changes objects says so first, with `once_a_call()`: if the compiled program
+decides about it, what objects hold is handed on like a variable.  One that raises stays an `if`:
+with a predicate that Python knows it runs as written, with another one `bool()` refuses.
 """
 
 from __future__ import annotations
@@ -73,6 +74,21 @@ def has_effects(block: core.Block, effectful: frozenset[str], callees: Callees) 
         if effectful & core.reads_of(s):
             return True
     return False
+
+
+def must_stay(block: core.Block) -> bool:
+    """Whether a block does what can be no part of a compiled program: `raise`, `del`, `import`."""
+    movable = ast.Expr | ast.Assert | ast.Assign
+    return any(isinstance(s, Do) and not isinstance(s.node, movable) for s in core.walk(block))
+
+
+def outer_names(block: core.Block) -> set[str]:
+    """Names that other functions see and that a block sets."""
+    found: set[str] = set()
+    for s in core.walk(block):
+        if isinstance(s, Assign | core.For):
+            found |= {n for n in core.pattern_names(s.target) if not core.is_local(n) and n != "*"}
+    return found
 
 
 def is_harmless(node: ast.Expr, callees: Callees) -> bool:

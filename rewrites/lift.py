@@ -33,7 +33,15 @@ from overt.rewrites.core import (
     While,
     With,
 )
-from overt.rewrites.effects import effects_of, has_effects, sets_outside, writes
+from overt.rewrites.effects import (
+    effects_of,
+    every,
+    has_effects,
+    must_stay,
+    outer_names,
+    sets_outside,
+    writes,
+)
 from overt.rewrites.lift_expressions import LITERALS, Expressions
 from overt.rewrites.liveness import prune
 
@@ -162,7 +170,7 @@ class Module:
 
     def stores(self) -> bool:
         """Whether something is stored into here: as it stands, that changes the object itself."""
-        if any(writes_elsewhere(f)(s) for f in self.source.functions for s in f.body):
+        if any(writes_elsewhere(f)(s) for f in self.source.functions for s in core.walk(f.body)):
             return True
         return any(
             isinstance(node.func, ast.Name) and node.func.id in STORES
@@ -222,6 +230,12 @@ class FunctionLifter:
         self.lifted_here: set[str] = set()
         self.functions: set[str] = set()  # local names that are called, so hold functions
         self.effectful = effects_of(function)
+        self.globals = {
+            n
+            for s in every(function.body)
+            if isinstance(s, Do) and isinstance(s.node, ast.Global)
+            for n in s.node.names
+        }
         self.place: dict[str, int] = {}
         self.raw = self.transformed_functions(function)
         self.survey(function)
@@ -276,7 +290,9 @@ class FunctionLifter:
         )
         body = self.block(f.body)
         result = self.expr(f.result)
-        if f.name not in ("__init__", "__post_init__") and any(map(writes_elsewhere(f), f.body)):
+        if f.name not in ("__init__", "__post_init__") and any(
+            map(writes_elsewhere(f), core.walk(body))
+        ):
             guard = Do(ast.Expr(core.call(core.name("@once_a_call"))), NOWHERE)
             body = (guard, *body)
         return direct(replace(f, params=params, body=body, result=result))
@@ -397,7 +413,10 @@ class FunctionLifter:
             ]
         test = self.expr(s.test)
         merges = sorted(s.merges, key=lambda m: (self.place.get(core.base(m.name), 9999), m.name))
-        blocks = [self.block(s.then), self.block(s.orelse)]
+        blocks = [
+            self.noted(s.then, self.block(s.then)),
+            self.noted(s.orelse, self.block(s.orelse)),
+        ]
         results = [
             [self.expr(self.defined(m.then, m)) for m in merges],
             [self.expr(self.defined(m.orelse, m)) for m in merges],
@@ -428,7 +447,19 @@ class FunctionLifter:
         blocks = [s.then, s.orelse] if isinstance(s, If) else [s.body]
         if isinstance(s, For) and sets_outside(s.target):
             return True
-        return any(has_effects(b, self.effectful, self.callees) for b in blocks)
+        return any(map(must_stay, blocks))
+
+    def noted(self, source: core.Block, block: core.Block) -> core.Block:
+        """A lifted block which says first that it changes objects, if it does."""
+        if not has_effects(source, self.effectful, self.callees):
+            return block
+        start: list[core.Stmt] = []
+        for kind, names in ((ast.Global, True), (ast.Nonlocal, False)):
+            mine = sorted(n for n in outer_names(source) if (n in self.globals) is names)
+            if mine:
+                start.append(Do(kind(mine), NOWHERE))
+        guard = Do(ast.Expr(core.call(core.name("@once_a_call"))), NOWHERE)
+        return (*start, guard, *block)
 
     def in_one_line(
         self, s: If, blocks: list[core.Block], results: list[list[ast.expr]]
@@ -479,7 +510,7 @@ class FunctionLifter:
     # --- loops
 
     def lift_While(self, s: While) -> list[core.Stmt]:
-        if not s.carries or self.must_stay(s):
+        if self.nothing_to_carry(s) or self.must_stay(s):
             return [self.native(s)]
         loop = Loop(self, s)
         test = self.made("test", loop.params, (), [self.expr(s.test)], s.origin)
@@ -492,7 +523,7 @@ class FunctionLifter:
         return self.called(loop.outs, call, [test, body], replace(s.origin, comment=""))
 
     def lift_For(self, s: For) -> list[core.Stmt]:
-        if not s.carries or self.must_stay(s) or self.unrolls(s):
+        if self.nothing_to_carry(s) or self.must_stay(s) or self.unrolls(s):
             return [self.native(s)]
         loop = Loop(self, s)
         start: list[core.Stmt] = []
@@ -505,6 +536,10 @@ class FunctionLifter:
         items = self.items(s.items)
         call = self.helper("for_loop", items, core.name(body.name), loop.start, **loop.until)
         return self.called(loop.outs, call, [body], s.origin)
+
+    def nothing_to_carry(self, s: For | While) -> bool:
+        """Whether a loop sets no variable and changes no object."""
+        return not s.carries and not has_effects(s.body, self.effectful, self.callees)
 
     def unrolls(self, s: For) -> bool:
         """Whether Python has to run a loop: over the parts of a container written out."""
@@ -544,7 +579,7 @@ class Loop:
         carries = sorted(
             s.carries, key=lambda c: (lifter.place.get(core.base(c.name), 9999), c.name)
         )
-        self.body = lifter.block(s.body)
+        self.body = lifter.noted(s.body, lifter.block(s.body))
         self.params = [c.name for c in carries]
         self.outs = [c.out for c in carries]
         inits = [lifter.expr(lifter.defined(c.init, c)) for c in carries]

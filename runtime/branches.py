@@ -7,12 +7,13 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from overt.runtime.carried import Unlike, describe, join, spec_of
+from overt.runtime.changes import Changes, changing_cond, has_objects
 from overt.runtime.guards import guard
 from overt.runtime.lanes import has_lanes
 from overt.runtime.masks import active_lanes, any_lane, choose, on_lanes
 from overt.runtime.predicates import both, negated, predicate
 from overt.runtime.primitive import GRAPH
-from overt.runtime.record import Recorded
+from overt.runtime.record import RECORDING, Recorded
 from overt.runtime.regions import case_
 from overt.runtime.staging import Graph, is_known, run_in, set_outputs
 from overt.runtime.tree import tree_leaves
@@ -35,6 +36,16 @@ def cond(pred: Any, then: Callable, orelse: Callable, operands: Sequence[Any] = 
     pred = predicate(pred)
     if type(pred) is bool:
         return then(*operands) if pred else orelse(*operands)
+    if RECORDING.get() and has_objects(then, orelse, list(operands)):
+        return changing_cond(chosen, pred, then, orelse, operands)
+    try:
+        return chosen(pred, then, orelse, operands)
+    except Changes:
+        pass
+    return changing_cond(chosen, pred, then, orelse, operands)
+
+
+def chosen(pred: Any, then: Callable, orelse: Callable, operands: Sequence[Any]) -> Any:
     if has_lanes(pred):
         return _by_lane(pred, then, orelse, operands)
     if any(type(x) is Recorded for x in tree_leaves(list(operands))):
@@ -106,6 +117,13 @@ def _mismatch(
 ) -> TypeError:
     path = unlike.path
     name = ""
+    inner = getattr(then, "__wrapped__", None)
+    if inner is not None and path:  # the result, and what objects hold
+        place = [i for i in range(len(value)) if not (same and same[i])][path[0].idx]
+        if place == 0:
+            return _mismatch(Unlike(path[1:], unlike.one, unlike.other), inner, value[0])
+        name, path = then.names[place - 1], path[1:]  # type: ignore[attr-defined]
+        value = None
     if type(value) is tuple and path:
         place = path[0].idx
         kept = [i for i in range(len(value)) if not (same and same[i])]

@@ -7,6 +7,7 @@ from typing import Any
 
 from overt.runtime.branches import cond
 from overt.runtime.carried import Unlike
+from overt.runtime.changes import Changes, More, changing_loop, has_objects
 from overt.runtime.closures import captured_leaves
 from overt.runtime.guards import guard
 from overt.runtime.loop_items import (
@@ -19,7 +20,7 @@ from overt.runtime.loop_items import (
 from overt.runtime.loops import Loop, run_in_python
 from overt.runtime.predicates import predicate
 from overt.runtime.primitive import GRAPH
-from overt.runtime.record import Tape
+from overt.runtime.record import RECORDING, Tape
 from overt.runtime.recorded_control import is_recorded, recorded_loop, top_tape
 from overt.runtime.rolled import recall, remember, roll
 from overt.runtime.saved import Saved
@@ -38,6 +39,8 @@ __all__ = [
     "loop_zip",
     "while_loop",
 ]
+
+SHORT = 64  # iterations of a loop of known length that are rather unrolled than carry objects
 
 
 def while_loop(test: Callable, body: Callable, carry: Any, until: int | None = None) -> Any:
@@ -75,8 +78,22 @@ def _loop(loop: Loop, carry: Any) -> Any:
     if GRAPH.get() is None or not _worth_rolling(loop):
         values = run_in_python(loop, values)
     else:
-        values = _staged(loop, values)
+        values = _with_objects(loop, values)
     return values[0] if loop.bare else values
+
+
+def _with_objects(loop: Loop, values: tuple) -> tuple:
+    """A staged loop; one that changes objects carries what they hold, or is unrolled if short."""
+    if RECORDING.get() and has_objects(loop.fn, loop.test, values):
+        return changing_loop(_staged, loop, values)
+    try:
+        return _staged(loop, values)
+    except Changes:
+        pass
+    length = None if loop.items is None else loop.items.length
+    if isinstance(length, int) and length <= SHORT:
+        return run_in_python(loop, values)
+    return changing_loop(_staged, loop, values)
 
 
 def _worth_rolling(loop: Loop) -> bool:
@@ -96,6 +113,8 @@ def _staged(loop: Loop, values: tuple) -> tuple:
         return run_in_python(loop, values)
     try:
         return roll(loop, values)
+    except (Changes, More):
+        raise
     except Exception as error:
         if not _starts(loop, values):
             raise _explained(loop, error) from None
@@ -107,6 +126,8 @@ def _staged(loop: Loop, values: tuple) -> tuple:
             loop = loop.rest()
             try:
                 return _loop_tuple(loop, values)
+            except (Changes, More):
+                raise
             except Exception as again:
                 if not _starts(loop, values):
                     raise _explained(loop, again) from None

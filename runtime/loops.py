@@ -9,6 +9,7 @@ from typing import Any
 
 from overt.runtime.branches import cond
 from overt.runtime.carried import Unlike, describe
+from overt.runtime.changes import Changes, changing_loop
 from overt.runtime.dispatch import CHECKS
 from overt.runtime.errors import StagingError
 from overt.runtime.lanes import has_lanes
@@ -43,6 +44,8 @@ class Loop:
         out = self.fn(*carry) if self.items is None else self.fn(item, *carry)
         if self.bare:
             return (out,)
+        if out is None and not carry:
+            return ()
         if not isinstance(out, (tuple, list)) or len(out) != len(carry):
             raise TypeError(f"{self.where()}: the body must return the {len(carry)} carried values")
         return tuple(out)
@@ -206,6 +209,14 @@ def _record(saved: Saved) -> Any:
 
 def masked_step(loop: Loop, item: Any, carry: tuple, run: Any) -> tuple:
     """One iteration for the lanes of a mask; the others keep their values."""
+    try:
+        return _masked(loop, item, carry, run)
+    except Changes:
+        pass
+    return changing_loop(lambda turned, values: _masked(turned, item, values, run), loop, carry)
+
+
+def _masked(loop: Loop, item: Any, carry: tuple, run: Any) -> tuple:
     with on_lanes(run):
         new = loop.body(item, carry)
     return tuple(_kept(loop, i, run, x, y) for i, (x, y) in enumerate(zip(new, carry, strict=True)))

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
+from contextvars import ContextVar
 from typing import Any, NamedTuple
 
 from overt.runtime.array import Array
@@ -27,6 +28,9 @@ __all__ = ["Recorded", "vjp_call"]
 
 # What Python may ask of a value under differentiation: the answers have no derivative.
 DISCRETE = ("bool()", "int()", "an index")
+
+
+RECORDING: ContextVar[int] = ContextVar("overt_recording", default=0)  # how many tapes there are
 
 
 class Entry(NamedTuple):
@@ -214,7 +218,11 @@ def vjp_call(
     with new_level() as level:
         tape = Tape(level)
         inputs = [tape.variable(x) if is_inexact(x) else x for x in leaves]
-        out = fn(*definition.unflatten(inputs))
+        token = RECORDING.set(RECORDING.get() + 1)
+        try:
+            out = fn(*definition.unflatten(inputs))
+        finally:
+            RECORDING.reset(token)
         tape.finished = True
     if after is not None:
         after(tape, out)

@@ -28,7 +28,7 @@ def top_tape(values: Iterable[Any]) -> Tape | None:
 
 def recorded_cond(pred: Any, then: Callable, orelse: Callable, operands: Sequence[Any]) -> Any:
     """`cond` on recorded operands."""
-    from overt.runtime.branches import cond
+    from overt.runtime.branches import chosen
 
     seen = [*captured_leaves(then, is_recorded), *captured_leaves(orelse, is_recorded)]
     seen += hidden_leaves(operands, is_recorded)
@@ -48,14 +48,14 @@ def recorded_cond(pred: Any, then: Callable, orelse: Callable, operands: Sequenc
     inputs = (captures.marked(tuple(operands)), captures.values)
     primals = tree_map(tape.primal, inputs)
     with tape.paused():
-        out = cond(pred, side(then), side(orelse), primals)
+        out = chosen(pred, side(then), side(orelse), primals)
     again = side(frozen(then)), side(frozen(orelse))
 
     def pullback(out_bar: Any) -> Any:
         def back(run: Callable) -> Callable:
             return lambda given, inner, g: _cotangents(run, (given, inner), g)
 
-        return cond(pred, back(again[0]), back(again[1]), (*primals, out_bar))
+        return chosen(pred, back(again[0]), back(again[1]), (*primals, out_bar))
 
     return _noted(tape, inputs, out, pullback)
 
@@ -72,13 +72,9 @@ def _cotangents(fn: Callable, primals: tuple, out_bar: Any) -> list[Any]:
     leaves, definition = tree_flatten(out)
     gs = definition.unflatten(
         materialize(g if is_inexact(x) else None, x)
-        for g, x in zip(tree_flatten(out_bar, _is_none)[0], leaves, strict=True)
+        for g, x in zip(definition.flatten_up_to(out_bar), leaves, strict=True)
     )
     return _leaves(pull(gs), primals)
-
-
-def _is_none(x: Any) -> bool:
-    return x is None
 
 
 def is_recorded(x: Any) -> bool:

@@ -13,7 +13,7 @@ from typing import Any
 import numpy
 
 from overt.runtime.array import Array
-from overt.runtime.errors import BatchedPredicateError, StagingError
+from overt.runtime.changes import refuse_unless_carried
 from overt.runtime.host import AGAIN
 from overt.runtime.lanes import Lanes
 from overt.runtime.masks import active_lanes
@@ -263,21 +263,8 @@ def each_lane(
 
 
 def once_a_call() -> None:
-    """Refuse to be staged once for many iterations: the function that says so changes an object.
+    """Say that an object is changed here: once for each time that Python would get here.
 
-    A loop of known length is then run iteration by iteration while staging.
-
-    Errors: StagingError inside a loop or branch that is being compiled.
+    A branch or loop of a compiled program then hands on what objects hold, as it does variables.
     """
-    graph = GRAPH.get()
-    if graph is not None and graph.parent is not None:
-        raise StagingError(
-            "a function that changes an object or a global variable is called in a loop or branch "
-            "of the compiled program, where it would run once for all iterations; return the new "
-            "value and carry it through the loop instead"
-        )
-    if active_lanes() is not None:
-        raise BatchedPredicateError(
-            "a function that changes an object or a global variable is called in a loop or branch "
-            "that only some lanes of a vmap take; return the new value instead"
-        )
+    refuse_unless_carried()

@@ -12,7 +12,7 @@ import dis
 import functools
 import sys
 import types
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 from overt.runtime.array import Array
@@ -259,11 +259,12 @@ class World:
             if holder.read().get(slot[1], MISSING) is not value:
                 holder.write(slot[1], value)
 
-    def note_renewed(self) -> None:
-        """Note which places have another list or dictionary than the one they had."""
-        for slot, value in self.slots():
-            if value is not self.originals.get(slot, value):
-                self.renewed.add(slot)
+    def note_renewed(self, among: Sequence[Slot]) -> None:
+        """Note which of these places have another list or dictionary than the one they had."""
+        for i, name in among:
+            value = self.holders[i].read().get(name, MISSING)
+            if value is not self.originals.get((i, name), value):
+                self.renewed.add((i, name))
 
     def name_of(self, slot: Slot) -> str:
         """A place as the user would write it."""

@@ -211,6 +211,188 @@ def test_stored_values_keep_their_derivative(f):
         check(f)
 
 
+# --- in branches and loops that data decides
+
+
+class Integrator:
+    """Steps a differential equation; its clock and state are attributes."""
+
+    def __init__(self, y):
+        self.t, self.y, self.steps = 0.0, y, 0
+        self.state = "rising"
+
+    def step(self, h):
+        self.y = self.y + h * (self.t - self.y * self.y)
+        self.t = self.t + h
+        self.steps += 1
+
+
+class Running:
+    """Mean and squared deviations of what it has seen, by Welford's method."""
+
+    def __init__(self):
+        self.n, self.mean, self.m2 = 0, 0.0, 0.0
+
+    def update(self, x):
+        self.n += 1
+        before = x - self.mean
+        self.mean += before / self.n
+        self.m2 += before * (x - self.mean)
+
+
+class Momentum:
+    def __init__(self, rate):
+        self.rate, self.velocity = rate, None
+
+    def __call__(self, x, slope):
+        self.velocity = slope if self.velocity is None else 0.5 * self.velocity + slope
+        return x - self.rate * self.velocity
+
+
+def directly_on_one_side(x):
+    store = Store(1.0)
+    if x > 0.6:
+        store.value = x * x
+    else:
+        store.value = 3.0
+    return store.value * x
+
+
+def by_method_on_both_sides(x):
+    store = Store(1.0)
+    if x > 0.6:
+        store.add(x * x)
+    else:
+        store.scaled(3.0 * x)
+    return store.value * x
+
+
+def until_its_clock_stops(x):
+    solver = Integrator(x)
+    while solver.t < 0.45 * x:
+        solver.step(0.1)
+    return solver.y * solver.steps
+
+
+def while_its_value_is_small(x):
+    store = Store(x)
+    while store.value < 4.0:
+        store.add(store.value * x)
+    return store.value
+
+
+def mean_of_some(x):
+    running = Running()
+    for k in range(4):
+        value = np.sin(x * k)
+        if value > 0.3:
+            running.update(value)
+    return running.mean + running.m2
+
+
+def over_many(x):
+    running = Running()
+    total = 0.0
+    for k in range(100):
+        running.update(np.sin(x * k))
+        total += running.mean
+    return total + running.m2
+
+
+def in_its_dictionary(x):
+    store = Store(0.0)
+    store.table["w"] = x
+    while store.table["w"] < 3.0:
+        store.table["w"] = store.table["w"] * (1.0 + x)
+    return store.table["w"]
+
+
+def renewed_list(x):
+    store = Store(0.0)
+    store.log = [x, 1.0]
+    while store.log[0] < 3.0:
+        store.log = [v * (1.0 + x) for v in store.log]
+    return store.log[0] + store.log[1]
+
+
+def descent(x):
+    step = Momentum(0.1)
+    for _ in range(3):
+        x = step(x, 2.0 * x * x)
+    return x
+
+
+def until_near(x):
+    step = Momentum(0.3)
+    step.velocity = 0.0 * x
+    while x > 0.2:
+        x = step(x, x)
+    return x * step.velocity
+
+
+def shared_variable(x):
+    total = 0.0
+
+    def add(v):
+        nonlocal total
+        total = total + v
+        return total
+
+    found = [add]
+    while total < 2.1:
+        found[0](x)
+    return total * x
+
+
+def both_of_two(x):
+    first, second = Store(x), Store(2.0)
+    for _ in range(70):
+        if x > 0.6:
+            second.value = second.value * (1.0 + 0.1 * x)
+        first.add(second.value * 0.03)
+    return first.value * second.value
+
+
+CHANGING = [
+    directly_on_one_side, by_method_on_both_sides, until_its_clock_stops, while_its_value_is_small,
+    mean_of_some, over_many, in_its_dictionary, renewed_list, descent, until_near,
+    shared_variable, both_of_two,
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("f", CHANGING, ids=lambda f: f.__name__)
+def test_objects_change_in_branches_and_loops(f):
+    with overt.enable_x64(True):
+        check(f, second=f in (by_method_on_both_sides, until_its_clock_stops))
+
+
+def test_a_list_that_grows_on_one_side_is_refused():
+    def f(x):
+        store = Store(0.0)
+        if x > 1.0:
+            store.push(x)
+        return store.value
+
+    with pytest.raises(TypeError, match=r"give Store.log different types: list of 1 and list of 0"):
+        overt.jit(f)(2.0)
+
+
+def test_what_changes_outside_is_written_after_each_run():
+    counter = Counter()
+
+    def f(x):
+        while x > 1.0:
+            counter.keep(x)
+            x = x / 2.0
+        return x
+
+    compiled = overt.jit(f)
+    assert float(compiled(5.0)) == 0.625
+    assert float(compiled(3.0)) == 0.75
+    assert int(counter.calls) == 5
+    assert float(counter.total) == 5.0 + 2.5 + 1.25 + 3.0 + 1.5
+
+
 def test_it_is_said_that_the_derivative_is_recorded():
     class Cell:
         def __init__(self):

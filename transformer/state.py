@@ -14,6 +14,7 @@ from contextlib import contextmanager
 from contextvars import ContextVar
 from typing import Any, NamedTuple
 
+from overt.runtime.places import GENERATED
 from overt.transformer import dependencies, reads
 from overt.transformer.observed import MISSING, Device, Number, Parts, Seen, devices, observe
 
@@ -90,9 +91,9 @@ class Watch:
         if id(live) in self.functions:
             return
         self.functions.add(id(live))
-        for name, cell in zip(
-            function.__code__.co_freevars, function.__closure__ or (), strict=True
-        ):
+        cells = zip(function.__code__.co_freevars, function.__closure__ or (), strict=True)
+        # Variables of generated code live no longer than its run.
+        for name, cell in () if function.__code__.co_filename in GENERATED else cells:
             place = Place(cell, name)
             self.places.setdefault((id(cell), name), (place, observe(place.get([]))))
         for one in (function, live):

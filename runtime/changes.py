@@ -1,0 +1,268 @@
+"""Branches and loops that change objects, as functions of what these objects hold.
+
+Code that is staged for later, or run for some lanes only, must not change an object where it
+stands.  Here it is run on the object's values as further operands, which come back changed, and
+the object is left as it was; the branch or loop then hands these values on like any others.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from contextvars import ContextVar
+from typing import TYPE_CHECKING, Any
+
+from overt.runtime.errors import BatchedPredicateError, StagingError
+from overt.runtime.masks import active_lanes
+from overt.runtime.parts import NUMBERS
+from overt.runtime.primitive import GRAPH
+from overt.runtime.undefined import UndefinedValue
+from overt.runtime.world import MISSING, Held, Queue, Slot, World, is_value
+
+if TYPE_CHECKING:
+    from overt.runtime.loops import Loop
+
+__all__ = ["Changes", "State", "changing_cond", "changing_loop", "refuse_unless_carried"]
+
+MOST_TRIES = 12
+
+# Where values of objects are operands: the graph and the lanes that the code is run for.
+_CARRIED: ContextVar[tuple[Any, Any] | None] = ContextVar("overt_carried", default=None)
+
+
+class Changes(StagingError):
+    """An object is changed where code is staged for later or run for some lanes only."""
+
+
+class ChangesInSomeLanes(Changes, BatchedPredicateError):
+    """The same, where only some lanes of a `vmap` are."""
+
+
+class More(Exception):
+    """Places that are changed and not among the operands yet."""
+
+    def __init__(self, state: State, slots: list[Slot]) -> None:
+        super().__init__(slots)
+        self.state, self.slots = state, slots
+
+
+def refuse_unless_carried() -> None:
+    """Refuse to change an object, unless it is set back and its values are handed on.
+
+    Errors: Changes, which the branch or loop around it catches.
+    """
+    graph, lanes = GRAPH.get(), active_lanes()
+    staged = graph is not None and graph.parent is not None
+    if not staged and lanes is None:
+        return
+    carried = _CARRIED.get()
+    if carried is not None and carried[0] is graph and carried[1] is lanes:
+        return
+    if lanes is None:
+        raise Changes(
+            "a function that changes an object or a global variable is called in a loop or branch "
+            "of the compiled program, where it would run once for all iterations; return the new "
+            "value and carry it through the loop instead"
+        )
+    raise ChangesInSomeLanes(
+        "a function that changes an object or a global variable is called in a loop or branch "
+        "that only some lanes of a vmap take; return the new value instead"
+    )
+
+
+class State:
+    """What the objects hold that a branch or loop can reach, and what of it is an operand."""
+
+    def __init__(self, *roots: Any) -> None:
+        self.world = World(*roots)
+        self.now = self.world.take()
+        self.carried: list[Slot] = []
+
+    def carry(self, more: More) -> None:
+        """From now on these places are operands too."""
+        for slot in more.slots:
+            self.carried.append(slot)
+            thing = self.world.holders[slot[0]].thing
+            if is_value(thing):
+                self.world.apart.add(id(thing))
+        self.now = self.world.take()
+
+    def inputs(self) -> tuple:
+        """What the carried places hold; a placeholder where there is nothing."""
+        return tuple(map(self.input, self.carried))
+
+    def input(self, slot: Slot) -> Any:
+        return self.now[slot] if slot in self.now else UndefinedValue(self.world.name_of(slot))
+
+    def held(self, values: Any) -> Any:
+        """Values with a stand-in for each object whose places are operands of their own."""
+        if type(values) is tuple:
+            return tuple(map(self.held, values))
+        return Held(values) if id(values) in self.world.apart else values
+
+    def names(self) -> list[str]:
+        return [self.world.name_of(slot) for slot in self.carried]
+
+    def finish(self, values: Sequence[Any]) -> None:
+        """Let the objects hold what the branch or loop has left there."""
+        if not self.carried:
+            return
+        refuse_unless_carried()
+        new = {**self.now, **dict(zip(self.carried, values, strict=True))}
+        self.world.put(set_ones(new), final=True)
+
+    def pinned(self) -> tuple[list[Slot], list[Any]]:
+        """The other places and what they hold, which stays so whenever the code is run."""
+        rest = [slot for slot in self.now if slot not in self.carried]
+        return rest, [self.now[slot] for slot in rest]
+
+    def side(self, fn: Callable, count: int) -> Callable:
+        """A function of operands as one of operands and carried values: (result, *values)."""
+        carried, (rest, fixed), state = tuple(self.carried), self.pinned(), _Opaque(self)
+
+        def run(*operands: Any) -> tuple:
+            inside = dict(zip(rest, fixed, strict=True))
+            inside |= dict(zip(carried, operands[count:], strict=True))
+            with state.value.entered(inside) as left:
+                out = fn(*free(operands[:count]))
+                return state.value.held(out), *left(carried)
+
+        run.__wrapped__, run.names = fn, self.names()  # type: ignore[attr-defined]
+        return run
+
+    def loop(self, loop: Loop, count: int) -> Loop:
+        """A loop that carries the values of objects after its own variables."""
+        carried, (rest, fixed), state = tuple(self.carried), self.pinned(), _Opaque(self)
+        body, asked = loop.fn, loop.test
+        first, bare = int(loop.items is not None), loop.bare
+
+        def run(*operands: Any) -> tuple:
+            inside = dict(zip(rest, fixed, strict=True))
+            inside |= dict(zip(carried, operands[first + count :], strict=True))
+            with state.value.entered(inside) as left:
+                out = body(*free(operands[: first + count]))
+                out = (out,) if bare else tuple(out or ())
+                return *state.value.held(out), *left(carried)
+
+        def test(*operands: Any) -> Any:
+            assert asked is not None
+            inside = dict(zip(rest, fixed, strict=True))
+            inside |= dict(zip(carried, operands[count:], strict=True))
+            with state.value.entered(inside) as left:
+                answer = asked(*free(operands[:count]))
+                left(carried, None)
+                return answer
+
+        turned = type(loop)(run, None if asked is None else test, loop.items, loop.until)
+        own = loop.names if loop.names is not None else [f"number {i}" for i in range(count)]
+        turned.names, turned.bare = [*own, *self.names()], False
+        return turned
+
+    @contextmanager
+    def entered(self, inside: dict[Slot, Any]) -> Iterator[Callable[..., tuple]]:
+        """Let the objects hold these values while a block runs, which may ask what it left."""
+        world = self.world
+        before = world.take()
+        inside = set_ones(inside)
+
+        def left(carried: Sequence[Slot], changeable: Any = ()) -> tuple:
+            now = world.take()
+            places = [*now, *(s for s in inside if s not in now)]
+            more = [s for s in places if not alike(now.get(s, MISSING), inside.get(s, MISSING))]
+            if changeable is None and more:
+                raise NotImplementedError(
+                    f"the test of a loop changes {world.name_of(more[0])}; change it in the body"
+                )
+            more = [s for s in more if s not in carried]
+            if more:
+                raise More(self, more)
+            world.note_renewed(carried)
+            return tuple(now[s] if s in now else UndefinedValue(world.name_of(s)) for s in carried)
+
+        world.put(inside)
+        token = _CARRIED.set((GRAPH.get(), active_lanes()))
+        try:
+            yield left
+        finally:
+            _CARRIED.reset(token)
+            world.put(before)
+
+
+class _Opaque:
+    """Holds a state without counting as capturing what that knows."""
+
+    def __init__(self, value: State) -> None:
+        self.value = value
+
+
+def set_ones(values: dict[Slot, Any]) -> dict[Slot, Any]:
+    """Without the places that nothing is in."""
+    return {s: x for s, x in values.items() if type(x) is not UndefinedValue}
+
+
+def free(operands: Sequence[Any]) -> list[Any]:
+    """Operands with objects in place of what stands for them."""
+    return [
+        tuple(free(x)) if type(x) is tuple else x.value if type(x) is Held else x for x in operands
+    ]
+
+
+def alike(a: Any, b: Any) -> bool:
+    """Whether nothing was stored between two looks at a place."""
+    if a is b:
+        return True
+    if type(a) is not type(b):
+        return False
+    if type(a) in NUMBERS or type(a) in (str, set, Held):
+        return bool(a == b) and repr(a) == repr(b) if type(a) is float else bool(a == b)
+    if isinstance(a, (list, tuple)):
+        return len(a) == len(b) and all(map(alike, a, b))
+    if isinstance(a, dict):
+        return list(a) == list(b) and all(alike(a[k], b[k]) for k in a)
+    return type(a) is Queue and alike(a.items, b.items)
+
+
+def tried(state: State, run: Callable[[], Any]) -> Any:
+    """`run()`, again with more places among the operands until all that are changed are."""
+    for _ in range(MOST_TRIES):
+        try:
+            return run()
+        except More as more:
+            if more.state is not state:
+                raise
+            state.carry(more)
+    raise StagingError("the objects that a branch or loop changes differ from one run to the next")
+
+
+def changing_cond(
+    cond: Callable, pred: Any, then: Callable, orelse: Callable, operands: Sequence[Any]
+) -> Any:
+    """`cond(pred, then, orelse, operands)`, where the two sides may change objects."""
+    state = State(then, orelse, list(operands))
+    count = len(operands)
+
+    def run() -> Any:
+        sides = state.side(then, count), state.side(orelse, count)
+        return cond(pred, *sides, (*state.held(tuple(operands)), *state.inputs()))
+
+    out, *values = tried(state, run)
+    state.finish(values)
+    return tuple(free(out)) if type(out) is tuple else free((out,))[0]
+
+
+def changing_loop(run_loop: Callable, loop: Loop, values: tuple) -> tuple:
+    """`run_loop(loop, values)`, where an iteration may change objects."""
+    state = State(loop.fn, loop.test, values)
+    count = len(values)
+
+    def run() -> Any:
+        return run_loop(state.loop(loop, count), (*state.held(values), *state.inputs()))
+
+    out = tried(state, run)
+    state.finish(out[count:])
+    return tuple(free(out[:count]))
+
+
+def has_objects(*roots: Any) -> bool:
+    """Whether there is something that can be reached and changed."""
+    return bool(World(*roots).holders)
