@@ -113,6 +113,24 @@ class Application:
         return spliced(self.rule.jvp, [dots, out, *self.operands], self.static)
 
 
+class Written(Application):
+    """A call of a function that is linear in each operand, with the text of each cotangent."""
+
+    def __init__(self, rule: Rule, args: list[ast.expr], texts: list[str]) -> None:
+        super().__init__(rule, args, {})
+        self.texts = texts
+
+    def derivative(self, position: int, g: ast.expr, out: ast.expr) -> ast.expr | None:
+        """The text of the cotangent of one operand, after the constant that the rule depends on."""
+        if position == 0:
+            return None
+        body = ast.parse(self.texts[position - 1], mode="eval").body
+        table = {f"x{i}": x for i, x in enumerate(self.operands[1:])}
+        for name in core.reads(body) - set(table):
+            table[name] = core.name(f"@{name}")
+        return core.substitute(body, {**table, "g": g})
+
+
 def applied(fn: Any, args: list[ast.expr], keywords: list[ast.keyword]) -> Application | None:
     """Bind a call to the parameters of a function that has a rule; None if it has none."""
     rule = rule_of(fn)
@@ -120,6 +138,10 @@ def applied(fn: Any, args: list[ast.expr], keywords: list[ast.keyword]) -> Appli
         return None
     if any(isinstance(a, ast.Starred) for a in args) or any(k.arg is None for k in keywords):
         return None
+    if rule.written is not None:
+        first = args[0].value if args and isinstance(args[0], ast.Constant) else None
+        texts = rule.written(first, len(args) - 1) if not keywords else None
+        return None if texts is None else Written(rule, args, texts)
     if callable(rule.vjp):
         return None
     target = our_function(fn)

@@ -8,6 +8,7 @@ y = f(x)      ->  y, y_dot = jvp_of(f, (x,), (x_dot,))   f known late
 from __future__ import annotations
 
 import ast
+import functools
 import inspect
 import types
 from collections.abc import Callable
@@ -19,7 +20,14 @@ import overt.runtime.numpy as ours
 from overt.rewrites import core
 from overt.rewrites.pushes import is_push, push
 from overt.rewrites.refusal import Refusal
-from overt.rewrites.rules import ARRAY_ATTRIBUTES, ARRAY_METHODS, Application, applied, rule_text
+from overt.rewrites.rules import (
+    ARRAY_ATTRIBUTES,
+    ARRAY_METHODS,
+    Application,
+    Written,
+    applied,
+    rule_text,
+)
 from overt.rewrites.shapes import operator_call
 from overt.rewrites.sweep import bind
 
@@ -244,6 +252,12 @@ class TangentRules:
         active = [i for i, x in enumerate(application.operands) if walk.dot(x) is not None]
         if not active:
             return None
+        if isinstance(application, Written):
+            assert isinstance(value, ast.Call)
+            first, *rest = (self.with_operands(application, value, [i]) for i in active)
+            return Tangent(
+                functools.reduce(lambda x, y: ast.BinOp(x, ast.Add(), y), rest, first)  # type: ignore
+            )
         spread = rule.jvp is not None and takes_any_number(rule.jvp)
         if rule.jvp is not None and not spread:
             found = self.same_call(application, value, active)

@@ -32,17 +32,18 @@ _NAMES = {
     "nn": "SELU_ALPHA SELU_SCALE sigmoid",
     "numpy.convolution": "convolve_bar",
     "numpy.diagonals": "diag_back on_diagonal on_trace",
-    "numpy.einsum": "einsum_bar",
+    "numpy.einsum": "einsum_back einsum_bar",
     "numpy.factor_derivatives": "cholesky_bar cholesky_dot eig_dot eigh_bar eigh_dot lu_bar lu_dot "
     "mT over_gaps singular_values_bar svd_bar svd_dot transposed triangular_bar_a triangular_bar_y",
     "numpy.fft": "fourier_back",
     "numpy.gather_scatter": "gather pick scatter scatter_jvp scatter_vjp store without",
     "numpy.joining": "unconcatenate unstack_like",
-    "numpy.linalg": "cofactors eigvalsh_bar pinv_dot qr_bar qr_tangent slogdet_bar slogdet_dot "
-    "solve_bar_a solve_bar_b solve_dot",
+    "numpy.linalg": "cofactors eigvalsh_bar matrix_power_bar pinv_bar pinv_dot qr_bar qr_tangent "
+    "slogdet_bar slogdet_dot solve_bar_a solve_bar_b solve_dot svd_back",
     "numpy.movement": "pieces_of unbroadcast unpad",
-    "numpy.norms": "euclidean_bar norm_bar",
-    "numpy.products": "contract contract_bar dot_bar_x dot_bar_y matmul_bar_x matmul_bar_y "
+    "numpy.norms": "euclidean_bar matrix_norm_bar norm_bar vector_norm_bar",
+    "numpy.products": "contract contract_bar inner_bar_x inner_bar_y "
+    " dot_bar_x dot_bar_y matmul_bar_x matmul_bar_y "
     "swapped tensordot_bar_x tensordot_bar_y",
     "numpy.repeating": "pad_back pad_of_tangent repeat_back tile_back unrepeat",
     "numpy.selecting": "along_axis_back take_back",
@@ -58,6 +59,7 @@ _NAMES = {
     "numpy.reducing": "count product_of_others reduce_sum ties unreduce",
     "numpy.rounding": "direction",
     "numpy.selection": "at_lower at_upper clip_tangent inside",
+    "numpy.vector_products": "cross_bar_x cross_bar_y kron_bar_x kron_bar_y",
     "numpy.zeros": "over times",
     "scipy.bessel": "i1 i1e slope_of_i1e slopes_of_bessel_jn",
     "scipy.faddeeva": "slope_of_dawsn slope_of_erfcx",

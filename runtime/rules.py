@@ -17,6 +17,9 @@ class Rule(NamedTuple):
     vjp: Any = None  # one lambda per array: (g, out, *operands, **static) -> cotangent
     jvp: Any = None  # (dots, out, *operands, **static) -> tangent
     zero: bool = False  # the derivative is zero everywhere
+    # Of a function that is linear in each operand, and whose rule depends on its first argument, a
+    # constant text: from that and the number of operands, the text of each one's cotangent.
+    written: Any = None
 
     @property
     def differentiable(self) -> bool:

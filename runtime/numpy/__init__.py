@@ -47,6 +47,7 @@ if TYPE_CHECKING:
     from overt.runtime.numpy.statistics import *  # noqa: F403
     from overt.runtime.numpy.text_and_files import *  # noqa: F403
     from overt.runtime.numpy.trigonometry import *  # noqa: F403
+    from overt.runtime.numpy.vector_products import *  # noqa: F403
     from overt.runtime.numpy.windows import *  # noqa: F403
 
 # Modules that are imported when one of their names is first used.
@@ -65,7 +66,8 @@ _LATER = {
     "unique_counts unique_inverse unique_values",
     "repeating": "pad repeat tile",
     "convolution": "convolve correlate",
-    "products": "cross dot inner kron matmul matvec outer tensordot vdot vecdot vecmat",
+    "products": "dot inner matmul outer tensordot vdot",
+    "vector_products": "cross kron matvec vecdot vecmat",
     "cumulative": "cumprod cumsum cumulative_prod cumulative_sum nancumprod nancumsum "
     "cummax cummin",
     "sequences": "arange c_ geomspace linspace logspace meshgrid mgrid ogrid r_ s_ trim_zeros",

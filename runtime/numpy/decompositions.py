@@ -18,6 +18,7 @@ from overt.runtime.numpy.factor_derivatives import (
     transposed,
 )
 from overt.runtime.numpy.factorizations import cholesky_factor, householder_product, qr_packed
+from overt.runtime.numpy.movement import with_rule
 from overt.runtime.numpy.solving import as_inexact, as_matrices
 from overt.runtime.numpy.spectra import eig_factor, eigh_factor, svd_factor
 from overt.runtime.primitive import composite
@@ -46,6 +47,11 @@ class SVDResult(NamedTuple):
     Vh: Any
 
 
+@with_rule(
+    arrays=("a",),
+    vjp=(lambda g, out, a, *, upper, symmetrize_input: cholesky_bar(g, out, upper),),
+    jvp=lambda dots, out, a, *, upper, symmetrize_input: cholesky_dot(dots[0], out, upper),
+)
 def cholesky(a: Any, *, upper: bool = False, symmetrize_input: bool = True) -> Any:
     """Lower triangular L with L @ L.T equal to the (symmetrized) matrix; `upper`: its transpose.
 
@@ -80,8 +86,8 @@ def lower_factor(a: Any) -> Any:
 def qr(a: Any, mode: str = "reduced") -> Any:
     """Orthonormal columns q and upper triangular r with q @ r = a.
 
-    Modes: "reduced", "complete" (square q), "r" (r alone), "raw" (as LAPACK packs it, transposed;
-    without derivative).
+    Modes: "reduced" (or "full"), "complete" (square q), "r" (r alone), "raw" (as LAPACK packs it,
+    transposed; without derivative).
 
     Source: derivative of the complete mode as in Roberts and Roberts (2020) and from LAPACK's form
     of q, a product of reflections.
@@ -100,7 +106,7 @@ def qr(a: Any, mode: str = "reduced") -> Any:
         return QRResult(mT(packed), factors)
     if mode == "r":
         return np.triu(packed[..., : min(a.shape[-2:]), :])
-    return QRResult(*unpacked(packed, factors, mode in ("complete", "full")))
+    return QRResult(*unpacked(packed, factors, mode == "complete"))
 
 
 def unpacked(packed: Any, factors: Any, complete: bool) -> tuple[Any, Any]:
@@ -203,11 +209,22 @@ def factors_of_svd(a: Any, full_matrices: bool) -> Any:
     return SVDResult(*svd_factor(a, full=full_matrices))
 
 
+@with_rule(
+    arrays=("a",),
+    vjp=(
+        lambda g, out, a, *, full_matrices, compute_uv, hermitian, subset_by_index: svd_back(
+            g, out, a, full_matrices, compute_uv, hermitian, subset_by_index
+        ),
+    ),
+)
 def svd(
     a: Any, full_matrices: bool = True, compute_uv: bool = True, hermitian: bool = False,
     subset_by_index: Any = None,
 ) -> Any:  # fmt: skip
     """u, s, vh with a = u * s @ vh, singular values descending; or s alone.
+
+    `hermitian` says that the matrices are: their eigenvalues are computed then. `subset_by_index`,
+    a pair of start and stop, asks for a part of the values and vectors.
 
     The derivative of the values exists also where some are equal, that of their vectors is NaN.
 
@@ -217,10 +234,43 @@ def svd(
     a = as_inexact(a)
     if a.ndim < 2:
         raise ValueError(f"svd needs matrices, got shape {a.shape}")
+    part = slice(None) if subset_by_index is None else slice(*subset_by_index)
+    if hermitian:
+        u, s, vh = factors_of_hermitian(as_matrices(a, "svd"))
+    elif not compute_uv:
+        return svdvals(a)[..., part]
+    else:
+        full_matrices = full_matrices and a.shape[-1] != a.shape[-2]
+        u, s, vh = factors_of_svd(a, full_matrices)
     if not compute_uv:
-        return svdvals(a)
-    full_matrices = full_matrices and a.shape[-1] != a.shape[-2]
-    return factors_of_svd(a, full_matrices)
+        return s[..., part]
+    if subset_by_index is None:
+        return SVDResult(u, s, vh)
+    return SVDResult(u[..., part], s[..., part], vh[..., part, :])
+
+
+def factors_of_hermitian(a: Any) -> tuple[Any, Any, Any]:
+    """u, s, vh from eigenvalues: their sizes are the singular values, their signs go to vh."""
+    w, v = np.linalg.eigh(a)
+    order = np.argsort(-np.abs(w), axis=-1)
+    w = np.take_along_axis(w, order, -1)
+    v = np.take_along_axis(v, order[..., None, :], -1)
+    sign = np.where(w < 0, -1.0, 1.0).astype(v.dtype)
+    return v, np.abs(w), sign[..., :, None] * mH(v)
+
+
+def svd_back(
+    g: Any, out: Any, a: Any, full_matrices: bool = True, compute_uv: bool = True,
+    hermitian: bool = False, subset_by_index: Any = None,
+) -> Any:  # fmt: skip
+    """Cotangent of a in `np.linalg.svd(a)`."""
+    if hermitian or subset_by_index is not None:
+        from overt.runtime.record import vjp_call
+
+        how = full_matrices, compute_uv, hermitian, subset_by_index
+        _, pullback = vjp_call(lambda a: np.linalg.svd(a, *how), a)
+        return pullback(g)[0]
+    return svd_bar(g, out, a) if compute_uv else singular_values_bar(g, a)
 
 
 @composite(arrays=("x",), vjp=(lambda g, out, x: singular_values_bar(g, x),))

@@ -15,12 +15,42 @@ from overt.runtime.primitive import composite
 __all__ = ["einsum", "einsum_path"]
 
 
+def cotangents_written(subscripts: Any, count: int) -> list[str] | None:
+    """The text of each operand's cotangent: another einsum, where the formula allows that.
+
+    >>> cotangents_written("ij,jk->ik", 2)[0]
+    "sum_to(np.einsum('ik,jk->ij', g, x1), x0)"
+    """
+    if not isinstance(subscripts, str):
+        return None
+    left, arrow, right = subscripts.replace(" ", "").partition("->")
+    terms = left.split(",")
+    if len(terms) != count:
+        return None
+    if not arrow:
+        letters = "".join(terms)
+        right = "".join(c for c in sorted(set(letters)) if letters.count(c) == 1)
+    texts = []
+    for k, term in enumerate(terms):
+        rest = [j for j in range(count) if j != k]
+        known = {*right, *"".join(terms[j] for j in rest)}
+        if "." in subscripts or len(set(term)) < len(term) or not set(term) <= known:
+            operands = "".join(f"x{j}, " for j in range(count))
+            texts.append(f"einsum_back({k}, g, {subscripts!r}, {operands})")
+            continue
+        formula = ",".join([right, *(terms[j] for j in rest)]) + f"->{term}"
+        operands = "".join(f", x{j}" for j in rest)
+        texts.append(f"sum_to(np.einsum({formula!r}, g{operands}), x{k})")
+    return texts
+
+
 @with_rule(
     arrays=("subscripts", "operands"),
     vjp=lambda g, out, subscripts, *operands, **how: [
         None,
         *einsum_bar(g, subscripts, *operands),
     ],
+    written=cotangents_written,
 )
 def einsum(
     subscripts: Any, /, *operands: Any, out: Any = None, optimize: Any = "optimal",
@@ -208,18 +238,21 @@ def multiplied(
 
 def einsum_bar(g: Any, subscripts: Any, *operands: Any) -> list[Any]:
     """Cotangents of all operands of `einsum(subscripts, *operands)`."""
+    count = len(canonical(subscripts, operands)[1])
+    return [einsum_back(k, g, subscripts, *operands) for k in range(count)]
+
+
+def einsum_back(k: int, g: Any, subscripts: Any, *operands: Any) -> Any:
+    """Cotangent of operand k of `einsum(subscripts, *operands)`."""
     formula, parts = canonical(subscripts, operands)
     left, _, right = formula.partition("->")
     terms = left.split(",")
     sizes = sizes_of(terms, [x.shape for x in parts])
-    bars = []
-    for k, (term, x) in enumerate(zip(terms, parts, strict=True)):
-        others = [t for j, t in enumerate(terms) if j != k]
-        rest = [p for j, p in enumerate(parts) if j != k]
-        letters = "".join(dict.fromkeys(term))
-        bar = contracted([right, *others], [g, *rest], letters, sizes)
-        bars.append(sum_to(spread_diagonal(bar, letters, term, sizes), x))
-    return bars
+    others = [t for j, t in enumerate(terms) if j != k]
+    rest = [p for j, p in enumerate(parts) if j != k]
+    letters = "".join(dict.fromkeys(terms[k]))
+    bar = contracted([right, *others], [g, *rest], letters, sizes)
+    return sum_to(spread_diagonal(bar, letters, terms[k], sizes), parts[k])
 
 
 def spread_diagonal(bar: Any, letters: str, term: str, sizes: dict[str, int]) -> Any:

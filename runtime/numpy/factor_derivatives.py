@@ -76,15 +76,19 @@ def half_lower(x: Any) -> Any:
     return np.tril(x) * (1.0 - 0.5 * eye_like(x))
 
 
-def cholesky_dot(a_dot: Any, factor: Any) -> Any:
-    """Tangent of L: L @ lower(L^-1 a_dot L^-H)."""
+def cholesky_dot(a_dot: Any, factor: Any, upper: bool = False) -> Any:
+    """Tangent of L: L @ lower(L^-1 a_dot L^-H); of its adjoint where the factor is upper."""
+    if upper:
+        return mH(cholesky_dot(a_dot, mH(factor)))
     inner = triangular(factor, hermitian(a_dot))
     inner = mH(triangular(factor, mH(inner)))
     return factor @ half_lower(inner)
 
 
-def cholesky_bar(g: Any, factor: Any) -> Any:
+def cholesky_bar(g: Any, factor: Any, upper: bool = False) -> Any:
     """Cotangent of a, Hermitian: L^-T lower(L^T g) L^-1, made symmetric."""
+    if upper:
+        g, factor = mH(g), mH(factor)
     middle = half_lower(mT(factor) @ np.tril(g))
     middle = triangular(factor, middle, "T")
     middle = mT(triangular(np.conj(factor), mT(middle), "T"))

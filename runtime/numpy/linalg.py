@@ -20,8 +20,10 @@ from overt.runtime.numpy.decompositions import (  # noqa: F401
     qr_bar,
     qr_tangent,
     svd,
+    svd_back,
     svdvals,
 )
+from overt.runtime.numpy.movement import with_rule
 from overt.runtime.numpy.solving import (  # noqa: F401
     as_inexact,
     cofactors,
@@ -29,6 +31,7 @@ from overt.runtime.numpy.solving import (  # noqa: F401
     inv,
     lstsq,
     pinv,
+    pinv_bar,
     pinv_dot,
     slogdet,
     slogdet_bar,
@@ -77,6 +80,7 @@ __all__ = [
 LinAlgError = numpy.linalg.LinAlgError
 
 
+@with_rule(arrays=("a",), vjp=(lambda g, out, a, *, n: matrix_power_bar(g, a, n),))
 def matrix_power(a: Any, n: int) -> Any:
     """The product of n copies of a matrix; of its inverse for negative n.
 
@@ -100,20 +104,32 @@ def matrix_power(a: Any, n: int) -> Any:
     return result
 
 
-def matrix_rank(M: Any, rtol: Any = None, *, tol: Any = None) -> Any:
-    """The number of singular values above a tolerance.
+def matrix_power_bar(g: Any, a: Any, n: int) -> Any:
+    """Cotangent of a in `matrix_power(a, n)`."""
+    from overt.runtime.record import vjp_call
+
+    _, pullback = vjp_call(lambda a: matrix_power(a, n), a)
+    return pullback(g)[0]
+
+
+def matrix_rank(M: Any, rtol: Any = None, *, hermitian: bool = False, tol: Any = None) -> Any:
+    """The number of singular values above a tolerance: `tol`, or `rtol` times the largest.
+
+    `hermitian` says that the matrices are, so that their eigenvalues do.
 
     >>> int(matrix_rank(np.array([[1.0, 1.0], [1.0, 1.0]])))
     1
     """
+    if rtol is not None and tol is not None:
+        raise ValueError("matrix_rank: give rtol or tol, not both")
     M = as_inexact(M)
     if M.ndim < 2:
         return np.any(M != 0).astype(int)
-    s = np.linalg.svdvals(M)
+    s = np.abs(np.linalg.eigvalsh(M)) if hermitian else np.linalg.svdvals(M)
     if tol is None:
         if rtol is None:
             rtol = max(M.shape[-2:]) * float(dtypes.finfo(M.dtype).eps)
-        tol = s.max(axis=-1) * rtol
+        tol = np.max(s, axis=-1, initial=0) * rtol
     return np.sum(s > np.expand_dims(tol, -1), axis=-1)
 
 
@@ -207,13 +223,38 @@ def tensorsolve(a: Any, b: Any, axes: Any = None) -> Any:
 # names that the array API repeats here ------------------------------------------------------------
 
 
+@with_rule(
+    arrays=("x1", "x2"),
+    vjp=(
+        lambda g, out, x1, x2, *, axis: cross_bar_x(g, x1, x2, axis, axis, axis),
+        lambda g, out, x1, x2, *, axis: cross_bar_y(g, x1, x2, axis, axis, axis),
+    ),
+)
 def cross(x1: Any, x2: Any, /, *, axis: int = -1) -> Any:
     """Cross product of vectors of length 3.
 
     >>> cross(np.array([1, 0, 0]), np.array([0, 1, 0]))
     Array([0, 0, 1], dtype=int32)
     """
+    shapes = np.shape(x1), np.shape(x2)
+    if any(shape[axis] != 3 for shape in shapes):
+        raise ValueError(f"linalg.cross needs vectors of length 3, got shapes {shapes}")
     return np.cross(x1, x2, axis=axis)
+
+
+def outer(x1: Any, x2: Any, /) -> Any:
+    """All products of the elements of two vectors.
+
+    >>> outer(np.array([1, 2]), np.array([3, 4]))
+    Array([[3, 4],
+           [6, 8]], dtype=int32)
+    """
+    if np.ndim(x1) != 1 or np.ndim(x2) != 1:
+        raise ValueError(
+            f"linalg.outer needs two vectors, got shapes {np.shape(x1)} and {np.shape(x2)}; "
+            "numpy.outer flattens its arguments"
+        )
+    return np.outer(x1, x2)
 
 
 def diagonal(x: Any, /, *, offset: int = 0) -> Any:
@@ -225,6 +266,11 @@ def diagonal(x: Any, /, *, offset: int = 0) -> Any:
     return np.diagonal(x, offset, -2, -1)
 
 
+@with_rule(
+    arrays=("x",),
+    linear=True,
+    vjp=(lambda g, out, x, *, offset, dtype: on_trace(g, x, offset, -2, -1),),
+)
 def trace(x: Any, /, *, offset: int = 0, dtype: Any = None) -> Any:
     """The sum of the diagonal of the last two axes.
 
@@ -235,6 +281,8 @@ def trace(x: Any, /, *, offset: int = 0, dtype: Any = None) -> Any:
 
 
 from overt.runtime import numpy as np  # noqa: E402
+from overt.runtime.numpy.diagonals import on_trace  # noqa: E402
 from overt.runtime.numpy.norms import matrix_norm, norm, vector_norm  # noqa: E402
-from overt.runtime.numpy.products import matmul, outer, tensordot, vecdot  # noqa: E402
+from overt.runtime.numpy.products import matmul, tensordot  # noqa: E402
 from overt.runtime.numpy.shaping import matrix_transpose  # noqa: E402
+from overt.runtime.numpy.vector_products import cross_bar_x, cross_bar_y, vecdot  # noqa: E402

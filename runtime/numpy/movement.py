@@ -71,13 +71,18 @@ def known_integers(x: Any) -> Any:
 
 
 def with_rule(
-    arrays: tuple[str, ...], vjp: Any = None, jvp: Any = None, linear: bool = False
+    arrays: tuple[str, ...],
+    vjp: Any = None,
+    jvp: Any = None,
+    linear: bool = False,
+    written: Any = None,
 ) -> Callable[[Callable], Callable]:
     """Give a plain function the derivative rule that source passes look up."""
 
     def decorate(fn: Callable) -> Callable:
         fn.__signature__ = inspect.signature(fn)  # type: ignore[attr-defined]
-        fn.rule = Rule(fn.__name__, arrays, False, linear, vjp, jvp, vjp is None and jvp is None)  # type: ignore[attr-defined]
+        zero = vjp is None and jvp is None
+        fn.rule = Rule(fn.__name__, arrays, False, linear, vjp, jvp, zero, written)  # type: ignore[attr-defined]
         return fn
 
     return decorate

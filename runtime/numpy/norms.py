@@ -89,7 +89,7 @@ def vector_norm_along(x: Any, ord: Any, axis: Any, keepdims: bool) -> Any:
         return np.sum((x != 0).astype(dtypes.real_type(x.dtype)), **how)
     size = np.where(x == 0, 0.0, np.abs(x))  # with slope 0 at 0
     if ord == numpy.inf:
-        return np.max(size, **how)
+        return np.max(size, initial=0, **how)
     if ord == -numpy.inf:
         return np.min(size, **how)
     if ord == 1:
@@ -101,7 +101,8 @@ def vector_norm_along(x: Any, ord: Any, axis: Any, keepdims: bool) -> Any:
         powers = np.where(zero, numpy.inf, powers)
     total = np.sum(powers, **how)
     nothing = total == 0
-    return np.where(nothing, 0.0, np.power(np.where(nothing, 1.0, total), 1.0 / ord))
+    least = 0.0 if ord > 0 else numpy.inf
+    return np.where(nothing, least, np.power(np.where(nothing, 1.0, total), 1.0 / ord))
 
 
 def matrix_norm_in(x: Any, ord: Any, axes: tuple[int, ...], keepdims: bool) -> Any:
@@ -112,19 +113,26 @@ def matrix_norm_in(x: Any, ord: Any, axes: tuple[int, ...], keepdims: bool) -> A
     if ord in (1, -1, numpy.inf, -numpy.inf):
         along, across = (rows, columns) if ord in (1, -1) else (columns, rows)
         sums = np.sum(np.abs(x), axis=along, keepdims=True)
-        result = (np.max if ord > 0 else np.min)(sums, axis=across, keepdims=True)
+        both: Any = {"axis": across, "keepdims": True}
+        result = np.max(sums, initial=0, **both) if ord > 0 else np.min(sums, **both)
     elif ord in ("nuc", 2, -2):
         values = np.linalg.svdvals(np.moveaxis(x, axes, (-2, -1)))
         if ord == "nuc":
             result = np.sum(values, axis=-1)
         else:
-            result = values[..., 0] if ord == 2 else values[..., -1]
+            result = np.max(values, axis=-1, initial=0) if ord == 2 else np.min(values, axis=-1)
         return np.expand_dims(result, tuple(sorted(axes))) if keepdims else result
     else:
         raise ValueError(f"norm: {ord!r} is no norm of matrices")
     return result if keepdims else np.squeeze(result, axes)
 
 
+@with_rule(
+    arrays=("x",),
+    vjp=(
+        lambda g, out, x, *, axis, keepdims, ord: vector_norm_bar(g, out, x, axis, keepdims, ord),
+    ),
+)
 def vector_norm(x: Any, /, *, axis: Any = None, keepdims: bool = False, ord: Any = 2) -> Any:
     """Norm of vectors along an axis, several at once, or of all elements.
 
@@ -137,6 +145,22 @@ def vector_norm(x: Any, /, *, axis: Any = None, keepdims: bool = False, ord: Any
     return vector_norm_along(x, ord, axes, keepdims)
 
 
+def vector_norm_bar(
+    g: Any, out: Any, x: Any, axis: Any = None, keepdims: bool = False, ord: Any = 2
+) -> Any:
+    """Cotangent of x in `np.linalg.vector_norm(x)`."""
+    if ord == 2:
+        return euclidean_bar(g, out, x, axis, keepdims)
+    from overt.runtime.record import vjp_call
+
+    _, pullback = vjp_call(lambda x: vector_norm(x, axis=axis, keepdims=keepdims, ord=ord), x)
+    return pullback(g)[0]
+
+
+@with_rule(
+    arrays=("x",),
+    vjp=(lambda g, out, x, *, keepdims, ord: matrix_norm_bar(g, out, x, keepdims, ord),),
+)
 def matrix_norm(x: Any, /, *, keepdims: bool = False, ord: Any = "fro") -> Any:
     """Norm of the matrices in the last two axes.
 
@@ -144,6 +168,11 @@ def matrix_norm(x: Any, /, *, keepdims: bool = False, ord: Any = "fro") -> Any:
     Array(5., dtype=float32)
     """
     return norm(x, ord, (-2, -1), keepdims)
+
+
+def matrix_norm_bar(g: Any, out: Any, x: Any, keepdims: bool = False, ord: Any = "fro") -> Any:
+    """Cotangent of x in `np.linalg.matrix_norm(x)`."""
+    return norm_bar(g, out, x, ord, (-2, -1), keepdims)
 
 
 from overt.runtime import numpy as np  # noqa: E402

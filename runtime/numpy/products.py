@@ -7,22 +7,10 @@ from typing import Any
 
 from overt.runtime import dtypes
 from overt.runtime.aval import Aval
-from overt.runtime.numpy.movement import normal_axes, normal_axis, shape_of
+from overt.runtime.numpy.movement import normal_axes, shape_of, with_rule
 from overt.runtime.primitive import Primitive, broadcast_shapes, composite
 
-__all__ = [
-    "cross",
-    "dot",
-    "inner",
-    "kron",
-    "matmul",
-    "matvec",
-    "outer",
-    "tensordot",
-    "vdot",
-    "vecdot",
-    "vecmat",
-]
+__all__ = ["dot", "inner", "matmul", "outer", "tensordot", "vdot"]
 
 Axes = tuple[tuple[int, ...], tuple[int, ...]]
 
@@ -266,6 +254,17 @@ def dot_bar_y(g: Any, x: Any, y: Any) -> Any:
     return contract_bar(g, y, x, ((), ()), over[::-1], {"precision": None, "out_dtype": None})
 
 
+@with_rule(
+    arrays=("a", "b"),
+    vjp=(
+        lambda g, out, a, b, *, precision, preferred_element_type: sum_to(
+            np.conj(g * np.reshape(b, np.shape(a))), a
+        ),
+        lambda g, out, a, b, *, precision, preferred_element_type: sum_to(
+            g * np.conj(np.reshape(a, np.shape(b))), b
+        ),
+    ),
+)
 def vdot(a: Any, b: Any, *, precision: Any = None, preferred_element_type: Any = None) -> Any:
     """Sum of products of all elements, those of `a` conjugated.
 
@@ -275,6 +274,13 @@ def vdot(a: Any, b: Any, *, precision: Any = None, preferred_element_type: Any =
     return np.dot(np.conj(np.ravel(a)), np.ravel(b), precision=precision)
 
 
+@with_rule(
+    arrays=("a", "b"),
+    vjp=(
+        lambda g, out, a, b, *, precision, preferred_element_type: inner_bar_x(g, a, b),
+        lambda g, out, a, b, *, precision, preferred_element_type: inner_bar_y(g, a, b),
+    ),
+)
 def inner(a: Any, b: Any, *, precision: Any = None, preferred_element_type: Any = None) -> Any:
     """Sum of products over the last axis of both.
 
@@ -284,6 +290,20 @@ def inner(a: Any, b: Any, *, precision: Any = None, preferred_element_type: Any 
     if len(shape_of(a)) == 0 or len(shape_of(b)) == 0:
         return np.multiply(a, b)
     return np.tensordot(a, b, (-1, -1), precision=precision)
+
+
+def inner_bar_x(g: Any, x: Any, y: Any) -> Any:
+    """Cotangent of x in `np.inner(x, y)`."""
+    if not len(shape_of(x)) or not len(shape_of(y)):
+        return sum_to(g * y, x)
+    return tensordot_bar_x(g, x, y, (-1, -1))
+
+
+def inner_bar_y(g: Any, x: Any, y: Any) -> Any:
+    """Cotangent of y in `np.inner(x, y)`."""
+    if not len(shape_of(x)) or not len(shape_of(y)):
+        return sum_to(g * x, y)
+    return tensordot_bar_y(g, x, y, (-1, -1))
 
 
 @composite(
@@ -360,85 +380,6 @@ def tensordot_bar_y(g: Any, x: Any, y: Any, axes: Any = 2) -> Any:
     over = tensordot_axes(axes, x.ndim, y.ndim)
     g = swapped(g, x.ndim, y.ndim, ((), ()), over)
     return contract_bar(g, y, x, ((), ()), over[::-1], {"precision": None, "out_dtype": None})
-
-
-def vecdot(
-    x1: Any,
-    x2: Any,
-    /,
-    *,
-    axis: int = -1,
-    precision: Any = None,
-    preferred_element_type: Any = None,
-) -> Any:
-    """Sum of products along one axis, elements of x1 conjugated, the other axes broadcast.
-
-    >>> vecdot(np.ones((2, 3)), np.ones(3))
-    Array([3., 3.], dtype=float32)
-    """
-    x1, x2 = np.asarray(x1), np.asarray(x2)
-    x1, x2 = np.moveaxis(x1, axis, -1), np.moveaxis(x2, axis, -1)
-    return np.matmul(np.conj(x1)[..., None, :], x2[..., :, None], precision=precision)[..., 0, 0]
-
-
-def matvec(x1: Any, x2: Any, /) -> Any:
-    """Matrices times vectors, the other axes broadcast.
-
-    >>> matvec(np.ones((2, 3)), np.ones((4, 3))).shape
-    (4, 2)
-    """
-    return np.matmul(x1, np.expand_dims(x2, -1))[..., 0]
-
-
-def vecmat(x1: Any, x2: Any, /) -> Any:
-    """Vectors, conjugated, times matrices, the other axes broadcast.
-
-    >>> vecmat(np.ones((4, 2)), np.ones((2, 3))).shape
-    (4, 3)
-    """
-    return np.matmul(np.expand_dims(np.conj(x1), -2), x2)[..., 0, :]
-
-
-def kron(a: Any, b: Any) -> Any:
-    """Kronecker product: blocks of b scaled by the elements of a.
-
-    >>> kron(np.array([1, 10]), np.array([1, 2]))
-    Array([ 1,  2, 10, 20], dtype=int32)
-    """
-    a, b = np.asarray(a), np.asarray(b)
-    rank = max(a.ndim, b.ndim)
-    a = np.reshape(a, (1,) * (rank - a.ndim) + a.shape)
-    b = np.reshape(b, (1,) * (rank - b.ndim) + b.shape)
-    apart = tuple(n for pair in zip(a.shape, (1,) * rank, strict=True) for n in pair)
-    inside = tuple(n for pair in zip((1,) * rank, b.shape, strict=True) for n in pair)
-    shape = tuple(n * m for n, m in zip(a.shape, b.shape, strict=True))
-    return np.reshape(np.reshape(a, apart) * np.reshape(b, inside), shape)
-
-
-def cross(
-    a: Any, b: Any, axisa: int = -1, axisb: int = -1, axisc: int = -1, axis: int | None = None
-) -> Any:
-    """Cross product of vectors of length 3 (or 2, with third component 0).
-
-    >>> cross(np.array([1, 0, 0]), np.array([0, 1, 0]))
-    Array([0, 0, 1], dtype=int32)
-    """
-    if axis is not None:
-        axisa = axisb = axisc = axis
-    a, b = np.moveaxis(np.asarray(a), axisa, -1), np.moveaxis(np.asarray(b), axisb, -1)
-    if a.shape[-1] not in (2, 3) or b.shape[-1] not in (2, 3):
-        raise ValueError("incompatible dimensions for cross product (dimension must be 2 or 3)")
-    if a.shape[-1] == b.shape[-1] == 2:
-        return a[..., 0] * b[..., 1] - a[..., 1] * b[..., 0]
-    a, b = (x if x.shape[-1] == 3 else with_third(x) for x in (a, b))
-    parts = [a[..., i] * b[..., j] - a[..., j] * b[..., i] for i, j in ((1, 2), (2, 0), (0, 1))]
-    rank = parts[0].ndim + 1
-    return np.stack(parts, axis=normal_axis(axisc, rank))
-
-
-def with_third(x: Any) -> Any:
-    """Vectors of the plane in space."""
-    return np.concatenate([x, np.zeros((*x.shape[:-1], 1), x.dtype)], -1)
 
 
 from overt.runtime import config  # noqa: E402

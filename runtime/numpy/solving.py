@@ -8,7 +8,7 @@ import numpy
 
 from overt.runtime import dtypes
 from overt.runtime.numpy.factor_derivatives import mH, mT, transposed
-from overt.runtime.numpy.factorizations import lu_factor, solve_triangular
+from overt.runtime.numpy.factorizations import lu_factor, qr_packed, solve_triangular
 from overt.runtime.primitive import composite
 
 __all__ = ["det", "inv", "lstsq", "pinv", "slogdet", "solve"]
@@ -184,25 +184,38 @@ def cofactors_by_svd(a: Any) -> Any:
 
 @composite(
     arrays=("a",),
-    vjp=(lambda g, out, a: slogdet_bar(g, out, a),),
-    jvp=lambda dots, out, a: slogdet_dot(dots[0], out, a),
+    vjp=(lambda g, out, a, *, method: slogdet_bar(g, out, a),),
+    jvp=lambda dots, out, a, *, method: slogdet_dot(dots[0], out, a),
 )
-def slogdet(a: Any) -> Any:
+def slogdet(a: Any, *, method: str | None = None) -> Any:
     """Sign (or phase) and logarithm of the absolute value of the determinant.
+
+    Methods: "lu" (default), "qr".
 
     >>> sign, logdet = slogdet(np.array([[2.0, 0.0], [0.0, -3.0]]))
     >>> float(sign), round(float(logdet), 4)
     (-1.0, 1.7918)
     """
+    if method not in (None, "lu", "qr"):
+        raise ValueError(f"slogdet: method must be 'lu' or 'qr', not {method!r}")
     a = as_matrices(a, "slogdet")
-    factor, pivots, _ = lu_factor(a)
-    diagonal = np.diagonal(factor, 0, -2, -1)
+    if method == "qr":
+        packed, factors = qr_packed(a)
+        # each reflection 1 - tau v v.H has the determinant 1 - tau |v|^2
+        below = np.tril(packed, -1)
+        lengths = 1 + np.sum(np.abs(below) ** 2, axis=-2)
+        turn = np.prod(1 - factors * lengths.astype(a.dtype), axis=-1)
+        diagonal = np.diagonal(packed, 0, -2, -1)
+    else:
+        factor, pivots, _ = lu_factor(a)
+        turn = sign_of_order(pivots).astype(a.dtype)
+        diagonal = np.diagonal(factor, 0, -2, -1)
     size = np.abs(diagonal)
     if dtypes.is_complex(a.dtype):
         signs = np.where(size == 0, 0, diagonal / np.where(size == 0, 1, size))
     else:
         signs = np.sign(diagonal)
-    sign = np.prod(signs, axis=-1) * sign_of_order(pivots).astype(a.dtype)
+    sign = np.prod(signs, axis=-1) * turn
     return SlogdetResult(sign, np.sum(np.log(size), axis=-1))
 
 
@@ -224,15 +237,13 @@ def slogdet_dot(a_dot: Any, out: Any, a: Any) -> Any:
 
 @composite(
     arrays=("a",),
-    vjp=(
-        lambda g, out, a, *, rcond, hermitian, rtol: transposed(
-            lambda a_dot: pinv_dot(a_dot, out, a), g, a
-        ),
-    ),
-    jvp=lambda dots, out, a, *, rcond, hermitian, rtol: pinv_dot(dots[0], out, a),
+    vjp=(lambda g, out, a, *, rtol, hermitian, rcond: pinv_bar(g, out, a),),
+    jvp=lambda dots, out, a, *, rtol, hermitian, rcond: pinv_dot(dots[0], out, a),
 )
-def pinv(a: Any, rcond: Any = None, hermitian: bool = False, *, rtol: Any = None) -> Any:
-    """The Moore-Penrose inverse; singular values below rcond times the largest count as zero.
+def pinv(a: Any, rtol: Any = None, hermitian: bool = False, *, rcond: Any = None) -> Any:
+    """The Moore-Penrose inverse; singular values below rtol times the largest count as zero.
+
+    `hermitian` says that the matrices are; `rcond` is another name of `rtol`.
 
     Source: derivative by Golub and Pereyra (1973), for matrices of locally constant rank.
 
@@ -240,17 +251,27 @@ def pinv(a: Any, rcond: Any = None, hermitian: bool = False, *, rtol: Any = None
     Array([[0.5, 0. ],
            [0. , 0. ]], dtype=float32)
     """
+    if rtol is not None and rcond is not None:
+        raise ValueError("pinv: give rtol or rcond, not both")
     a = as_inexact(a)
+    if a.ndim < 2:
+        raise ValueError(f"pinv needs matrices, got shape {a.shape}")
     m, n = a.shape[-2:]
-    if rcond is None:
-        rcond = rtol
-    if rcond is None:
-        rcond = 10.0 * max(m, n) * float(dtypes.finfo(a.dtype).eps)
-    u, s, vh = np.linalg.svd(a, full_matrices=False)
-    cutoff = np.asarray(rcond)[..., None] * s[..., :1]
-    small = s <= cutoff
+    rtol = rcond if rtol is None else rtol
+    if rtol is None:
+        rtol = 10.0 * max(m, n) * float(dtypes.finfo(a.dtype).eps)
+    u, s, vh = np.linalg.svd(a, full_matrices=False, hermitian=hermitian)
+    small = s <= np.asarray(rtol)[..., None] * s[..., :1]
     inverse = np.where(small, 0.0, 1.0 / np.where(small, 1.0, s)).astype(a.dtype)
     return mH(vh) @ (inverse[..., None] * mH(u))
+
+
+def pinv_bar(g: Any, p: Any, a: Any) -> Any:
+    """Cotangent of a in its pseudo-inverse p."""
+    left = np.eye(a.shape[-2], dtype=a.dtype) - a @ p
+    right = np.eye(a.shape[-1], dtype=a.dtype) - p @ a
+    beside = mT(p @ mH(p)) @ g @ mT(left) + mT(right) @ g @ mT(mH(p) @ p)
+    return mH(beside) - mT(p) @ g @ mT(p)
 
 
 def pinv_dot(a_dot: Any, p: Any, a: Any) -> Any:
@@ -264,11 +285,18 @@ def pinv_dot(a_dot: Any, p: Any, a: Any) -> Any:
 def lstsq(a: Any, b: Any, rcond: Any = None, *, numpy_resid: bool = False) -> Any:
     """Least squares solution of a @ x = b: (x, residuals, rank, singular values).
 
+    Singular values below rcond times the largest count as zero. With `numpy_resid` there are no
+    residuals, as in NumPy, where the solution is not unique or fits; not in a staged program.
+
     >>> x, *_ = lstsq(np.array([[1.0], [1.0]]), np.array([1.0, 3.0]))
     >>> round(float(x[0]), 4)
     2.0
     """
     a, b = as_inexact(a), as_inexact(b)
+    if a.ndim != 2 or b.ndim not in (1, 2) or a.shape[0] != b.shape[0]:
+        raise ValueError(f"lstsq: shapes {a.shape} and {b.shape} do not fit")
+    dtype = np.result_type(a, b)
+    a, b = a.astype(dtype), b.astype(dtype)
     vector = b.ndim == 1
     columns = b[:, None] if vector else b
     m, n = a.shape
@@ -277,10 +305,10 @@ def lstsq(a: Any, b: Any, rcond: Any = None, *, numpy_resid: bool = False) -> An
         rcond = float(dtypes.finfo(a.dtype).eps) * max(m, n)
     elif rcond < 0:
         rcond = float(dtypes.finfo(a.dtype).eps)
-    rank = np.sum(s > rcond * s[0])
+    rank = np.sum(s > rcond * s[:1])
     x = np.linalg.pinv(a, rcond) @ columns
     residuals = np.sum(np.abs(columns - a @ x) ** 2, axis=0)
-    if numpy_resid and m <= n:
+    if numpy_resid and (m <= n or int(rank) < n):
         residuals = residuals[:0]
     return (x[:, 0] if vector else x), residuals, rank, s
 
