@@ -21,6 +21,7 @@ class Activity:
 
     def __init__(self, params: set[str], resolver: Resolver) -> None:
         self.names = set(params)
+        self.dicts: set[str] = set()
         self.resolver = resolver
 
     def block(self, block: core.Block) -> None:
@@ -34,6 +35,8 @@ class Activity:
             self.block(s.then)
             self.block(s.orelse)
             for m in s.merges:
+                if self.is_dict(m.then) or self.is_dict(m.orelse):
+                    self.dicts.add(m.name)
                 if self.expr(m.then) or self.expr(m.orelse):
                     self.names.add(m.name)
         elif isinstance(s, For | While):
@@ -50,17 +53,44 @@ class Activity:
         while True:
             before = len(self.names)
             for c in s.carries:
+                if self.is_dict(c.init):
+                    self.dicts |= {c.name, c.out}
                 if c.name in self.names or self.expr(c.init) or self.expr(c.next):
                     self.names |= {c.name, c.out}
             if isinstance(s, For):
                 for target, leaf in iterated(s.target, s.items, self.resolver):
                     if self.expr(leaf):
-                        self.names |= set(core.pattern_names(target))
+                        keys = self.keys(target, leaf) | indices_in(s.body)
+                        self.names |= set(core.pattern_names(target)) - keys
             self.block(s.body)
             if len(self.names) == before:
                 return
 
+    def keys(self, target: core.Pattern, items: ast.expr) -> set[str]:
+        """The names of a loop's target that are keys of a dictionary, which have no derivative."""
+        while isinstance(items, ast.Call) and self.resolver.object(items.func) in (list, sorted):
+            items = items.args[0]
+        if self.is_dict(items):
+            return set(core.pattern_names(target))
+        method = items.func if isinstance(items, ast.Call) else None
+        if isinstance(method, ast.Attribute) and method.attr == "items":
+            if isinstance(target, tuple) and len(target) == 2:
+                return set(core.pattern_names(target[0]))
+        return set()
+
+    def is_dict(self, node: ast.expr) -> bool:
+        """Whether an expression surely gives a dictionary."""
+        if isinstance(node, ast.Name):
+            return node.id in self.dicts
+        if isinstance(node, ast.Call) and isinstance(node.func, ast.Name):
+            if node.func.id in ("@set_item", "@changed", "@merged"):
+                return self.is_dict(node.args[0])
+            return node.func.id == "dict"
+        return isinstance(node, ast.Dict | ast.DictComp)
+
     def bind(self, target: core.Pattern, value: ast.expr) -> None:
+        if isinstance(target, str) and self.is_dict(value):
+            self.dicts.add(target)
         if isinstance(value, ast.Tuple | ast.List) and plain_tuple(target, value):
             for t, v in zip(target, value.elts, strict=True):
                 self.bind(t, v)
@@ -165,7 +195,7 @@ class Activity:
         return not isinstance(node.op, ast.Not) and self.expr(node.operand)
 
     def of_BinOp(self, node: ast.BinOp) -> bool:
-        bits = ast.BitAnd | ast.BitOr | ast.BitXor | ast.LShift | ast.RShift | ast.FloorDiv
+        bits = ast.BitAnd | ast.BitXor | ast.LShift | ast.RShift | ast.FloorDiv
         return not isinstance(node.op, bits) and (self.expr(node.left) or self.expr(node.right))
 
     def of_IfExp(self, node: ast.IfExp) -> bool:
@@ -215,14 +245,39 @@ class Activity:
 
     def comprehension(self, node: ast.AST) -> bool:
         inner = Activity(set(self.names), self.resolver)
+        inner.dicts = self.dicts
         for g in node.generators:  # type: ignore[attr-defined]
             for target, leaf in iterated(pattern_of(g.target), g.iter, self.resolver):
                 if inner.expr(leaf):
-                    inner.names |= set(core.pattern_names(target))
+                    keys = inner.keys(target, leaf) | indices_of(node)
+                    inner.names |= set(core.pattern_names(target)) - keys
         parts = [node.key, node.value] if isinstance(node, ast.DictComp) else [node.elt]  # type: ignore
         return any(inner.expr(p) for p in parts)
 
     of_ListComp = of_SetComp = of_GeneratorExp = of_DictComp = comprehension
+
+
+def indices_in(block: core.Block) -> set[str]:
+    """The names that statements use as an index: no values with a derivative."""
+    found: set[str] = set()
+
+    def visit(node: ast.expr) -> ast.expr:
+        found.update(indices_of(node))
+        return node
+
+    core.map_exprs(block, visit)
+    return found
+
+
+def indices_of(node: ast.AST) -> set[str]:
+    found: set[str] = set()
+    for n in ast.walk(node):
+        if isinstance(n, ast.Subscript) and isinstance(n.slice, ast.Name):
+            found.add(n.slice.id)
+        elif isinstance(n, ast.Call) and isinstance(n.func, ast.Name):
+            if n.func.id == "@set_item" and isinstance(n.args[1], ast.Name):
+                found.add(n.args[1].id)
+    return found
 
 
 def is_plain_class(fn: object) -> bool:
@@ -268,7 +323,8 @@ def iterated(
         if isinstance(target, tuple) and "*" not in target[:1]:
             if fn is enumerate and len(target) == 2:
                 return iterated(target[1], items.args[0], resolver)
-            if fn is zip and len(target) == len(items.args):
+            starred = any(isinstance(a, ast.Starred) for a in items.args)
+            if fn is zip and len(target) == len(items.args) and not starred:
                 return [
                     pair
                     for t, part in zip(target, items.args, strict=True)

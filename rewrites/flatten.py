@@ -229,6 +229,12 @@ class Flatten:
             is_list(node.left, self.lists) or is_list(node.right, self.lists)
         ):
             return self.flat(core.call(core.name("@joined"), node.left, node.right))
+        if isinstance(node.op, ast.Mult):  # `[x] * 3`
+            for items, n in ((node.left, node.right), (node.right, node.left)):
+                if is_list(items, self.lists):
+                    return self.flat(core.call(core.name("@repetition"), items, n))
+        if isinstance(node.op, ast.BitOr):  # numbers with a derivative have no bits: of dicts
+            return self.flat(core.call(core.name("@merged"), node.left, node.right))
         left = self.atom(node.left)
         return ast.BinOp(left, node.op, self.atom(node.right))
 
@@ -405,7 +411,10 @@ class Flatten:
         if is_reversed_record(items):
             return items
         fn = self.resolver.object(items.func) if isinstance(items, ast.Call) else None
-        if isinstance(items, ast.Call) and fn in (zip, enumerate, reversed):
+        starred = isinstance(items, ast.Call) and any(
+            isinstance(a, ast.Starred) for a in items.args
+        )
+        if isinstance(items, ast.Call) and fn in (zip, enumerate, reversed) and not starred:
             return ast.Call(items.func, [self.iterable_part(a) for a in items.args], items.keywords)
         return self.atom(items) if self.active(items) else items
 
@@ -436,15 +445,17 @@ def is_list(node: ast.expr, lists: set[str]) -> bool:
         return True
     if isinstance(node, ast.Name):
         return node.id in lists
-    if isinstance(node, ast.BinOp) and isinstance(node.op, ast.Add):
+    if isinstance(node, ast.BinOp) and isinstance(node.op, ast.Add | ast.Mult):
         return is_list(node.left, lists) or is_list(node.right, lists)
     if isinstance(node, ast.BoolOp):
         return any(is_list(v, lists) for v in node.values)
     if isinstance(node, ast.IfExp):
         return is_list(node.body, lists) or is_list(node.orelse, lists)
     if isinstance(node, ast.Call) and isinstance(node.func, ast.Name):
-        if node.func.id in ("@appended", "@joined"):
-            return node.func.id == "@joined" or is_list(node.args[0], lists)
+        if node.func.id in ("@appended", "@changed"):
+            return is_list(node.args[0], lists)
+        if node.func.id in ("@joined", "@repetition"):
+            return True
         return node.func.id in ("list", "tuple", "sorted")
     return False
 

@@ -342,8 +342,9 @@ class Builder:
             self.store(place, core.name(held))
 
     def change(
-        self, holder: ast.expr, method: str, args: list[ast.expr], result: str
-    ) -> ast.expr | None:
+        self, holder: ast.expr, method: str, args: list[ast.expr], result: str,
+        keywords: Sequence[ast.keyword] = (),
+    ) -> ast.expr | None:  # fmt: skip
         """Call a changing method on a local container; gives the method's own value."""
         root = holder
         while isinstance(root, ast.Subscript):
@@ -352,7 +353,10 @@ class Builder:
             return None
         old = self.expr(reading(holder))
         if result == "ignored":
-            self.replaced(holder, changed_container(old, method, args))
+            changed = changed_container(old, method, args)
+            if method == "sort" and not args:
+                changed = ast.Call(core.name("@in_order"), [old], list(keywords))
+            self.replaced(holder, changed)
             return core.name("ignored")
         changed = ast.Call(core.name("@popped"), [old, core.constant(method), *args], [])
         value = self.names.fresh(result)
@@ -534,6 +538,8 @@ class Builder:
 def changed_container(old: ast.expr, method: str, args: list[ast.expr]) -> ast.expr:
     if method == "append" and len(args) == 1:
         return ast.Call(core.name("@appended"), [old, *args], [])
+    if method == "fill" and len(args) == 1:
+        return ast.Call(core.name("@set_all"), [old, *args], [])
     return ast.Call(core.name("@changed"), [old, core.constant(method), *args], [])
 
 
@@ -738,6 +744,11 @@ class Expressions(ast.NodeTransformer):
                 value = b.change(f.value, f.attr, args, f.attr if taken else "ignored")
                 if value is not None:
                     self.unconditional(node, f"`.{f.attr}(...)`")
+                    return value
+            elif f.attr == "sort" and not self.hidden and all(k.arg for k in node.keywords):
+                keywords = [ast.keyword(k.arg, self.visit(k.value)) for k in node.keywords]
+                value = b.change(f.value, f.attr, [], "ignored", keywords)
+                if value is not None:
                     return value
             elif f.attr == "update" and not self.hidden:
                 args = [self.visit(a) for a in node.args]

@@ -16,7 +16,19 @@ from dataclasses import replace
 
 from overt.rewrites import core
 from overt.rewrites.algebra import plainer
-from overt.rewrites.core import Function, Names, Note, Param, Source, Stmt
+from overt.rewrites.core import (
+    For,
+    Function,
+    If,
+    Merge,
+    Names,
+    Note,
+    Param,
+    Source,
+    Stmt,
+    While,
+    With,
+)
 from overt.rewrites.flatten import flatten
 from overt.rewrites.hoist import hoist
 from overt.rewrites.program import Program
@@ -151,6 +163,7 @@ def build_pair(
         (core.free(draft.body) | (core.reads(draft.result) - core.assigned(draft.body))) & defined,
         key=order_of(main, forward),
     )
+    forward = with_placeholders(forward, set(kept))
     saved = sweep.names.fresh("saved")
     held: ast.expr = core.tuple_of([core.name(n) for n in kept])
     unpack: tuple[Stmt, ...] = ()
@@ -175,6 +188,34 @@ def build_pair(
         result_origin=core.NOWHERE,
     )
     return fwd, bwd
+
+
+def with_placeholders(block: tuple[Stmt, ...], kept: set[str]) -> tuple[Stmt, ...]:
+    """A block in which names that are kept have a placeholder where they are not set."""
+    merges = [m for s in core.walk(block) if isinstance(s, If) for m in s.merges]
+    for m in reversed(merges):
+        if m.name in kept:
+            kept = kept | core.reads(m.then) | core.reads(m.orelse)
+
+    def placed(value: ast.expr) -> ast.expr:
+        unset = isinstance(value, ast.Name) and value.id == core.UNDEFINED
+        return core.name(f"@{core.UNDEFINED}") if unset else value
+
+    def visit(inner: tuple[Stmt, ...]) -> tuple[Stmt, ...]:
+        done: list[Stmt] = []
+        for s in inner:
+            if isinstance(s, If):
+                found = tuple(
+                    Merge(m.name, placed(m.then), placed(m.orelse)) if m.name in kept else m
+                    for m in s.merges
+                )
+                s = replace(s, then=visit(s.then), orelse=visit(s.orelse), merges=found)
+            elif isinstance(s, For | While | With):
+                s = replace(s, body=visit(s.body))
+            done.append(s)
+        return tuple(done)
+
+    return visit(block)
 
 
 def bar_name(main: Function) -> str:

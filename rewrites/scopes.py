@@ -8,7 +8,7 @@ from collections.abc import Iterator
 # Methods of lists, dictionaries and sets that change their object.
 CHANGING = frozenset(
     "append extend insert remove clear sort reverse update add discard setdefault pop popitem "
-    "popleft appendleft".split()
+    "popleft appendleft extendleft rotate fill".split()
 )
 
 NESTED = (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda, ast.ClassDef)

@@ -40,6 +40,14 @@ from overt.rewrites.shapes import SCALAR, Shape, Shapes, operator_call
 SPREAD = "@unreduce"
 
 
+def is_of_containers(fn: object) -> bool:
+    """Whether a function's values are containers, whose cotangents `+` does not add."""
+    module, name = getattr(fn, "__module__", ""), getattr(fn, "__name__", "")
+    if module in ("overt.runtime.containers", "overt.runtime.arranging"):
+        return True
+    return module == "overt.runtime.cotangents" and name in ("joined", "merged")
+
+
 def changes_length(index: ast.expr, stored: ast.expr) -> bool:
     """Whether a store may make a list longer or shorter: `xs[1:2] = [a, b]`."""
     is_slice = isinstance(index, ast.Subscript) and isinstance(index.slice, ast.Slice)
@@ -446,8 +454,7 @@ class Sweep:
             if application is not None and not any(
                 self.activity.expr(v) for v in application.static.values()
             ):
-                container = getattr(fn, "__module__", "") == "overt.runtime.containers"
-                if container:
+                if is_of_containers(fn):
                     self.contain(application, target, bar)
                 else:
                     self.apply(application, out, bar)

@@ -284,6 +284,8 @@ class Tangents:
         """What a loop runs over, with the tangents beside it."""
         if not self.activity.expr(items):
             return target, items
+        if not self.activity.names & set(core.pattern_names(target)):  # the keys of a dictionary
+            return target, items
         if is_reversed_record(items):
             record = items.func.value  # type: ignore[attr-defined]
             both = [
@@ -339,6 +341,8 @@ class Tangents:
             return tuple(found)
 
         def dot_of(n: str) -> str:
+            if n not in self.activity.names:
+                return self.names.fresh("_")
             new = self.fresh(n)
             self.dots[n] = core.name(new)
             return new

@@ -13,12 +13,14 @@ _NAMES = {
     "containers": "appended at changed is_mapping is_sequence no_views not_kept popped unshared",
     "control": "Saved Undefined cond for_loop guard loop_enumerate loop_range loop_reversed "
     "loop_zip while_loop",
-    "cotangents": "chosen head_of joined kept_items merged packed part place_field rows spare "
-    "spread_to tail_of taken_over with_items without_last",
+    "cotangents": "chosen head_of joined kept_items merged merged_dots packed part place_field "
+    "rows spare spread_to tail_of taken_over with_items without_last",
     "derivatives": "add fitted materialize ones_like_tree sum_to zeros_like_tree",
     "lanes": "Lanes",
     "masks": "active_lanes on_lanes",
     "numpy.indexing": "add_at erase getitem place put_back returned set_item taken withdrawn",
+    "arranging": "chosen_item folded all_taken picked put_in_place repetition set_all spread_item",
+    "plain_builtins": "in_order",
     "numpy.exchange": "exchange",
     "numpy.arithmetic": "power_slope",
     "lax.banded": "before behind solve_tridiagonal transposed_solve tridiagonal_product",

@@ -26,6 +26,13 @@ class Array(Operators):
     __slots__ = ("__weakref__",)
     level = 0
     __array_priority__ = 100
+
+    def __copy__(self) -> Array:
+        return self
+
+    def __deepcopy__(self, memo: dict) -> Array:
+        return self
+
     __hash__ = None  # type: ignore[assignment]
 
     # ---- what is known without the numbers ----

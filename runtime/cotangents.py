@@ -6,6 +6,7 @@ it all.
 
 from __future__ import annotations
 
+import copy
 import dataclasses
 from collections.abc import Callable, Iterable
 from typing import Any
@@ -115,6 +116,8 @@ def place_field(g: Any, x: Any, name: str) -> Any:
         _, x_bar = vjp_of(computed.fget, x)[1](g)
         return x_bar
     parts = children_of(x)
+    if getattr(getattr(x, name, None), "__self__", None) is x:  # a method: what it is bound to
+        return g
     if parts is None or getattr(x, name, None) is None:
         if is_users_object(x):
             raise Escape(x)
@@ -175,8 +178,8 @@ def joined(a: Any, b: Any) -> Any:
 
 
 def merged(a: dict[Any, Any], b: dict[Any, Any]) -> dict[Any, Any]:
-    """`{**a, **b}`."""
-    return {**a, **b}
+    """`a | b` of dictionaries, as which `{**a, **b}` counts too."""
+    return {**a, **b} if type(a) is type(b) is dict else a | b
 
 
 def head_of(g: Any, a: Any) -> Any:
@@ -188,11 +191,23 @@ def tail_of(g: Any, a: Any) -> Any:
 
 
 def kept_items(g: Any, a: Any, b: Any) -> Any:
-    return None if g is None else {key: None if key in b else g[key] for key in a}
+    if g is None or not isinstance(a, dict):
+        return None
+    return {key: None if key in b else g[key] for key in a}
+
+
+def merged_dots(dots: Any, out: Any) -> Any:
+    """The tangent of dictionaries merged."""
+    from overt.runtime.tangents import zero_dot
+
+    a, b = dots
+    if not isinstance(out, dict):
+        return zero_dot(out)
+    return {key: b[key] if b and key in b else a[key] for key in out}
 
 
 def taken_over(g: Any, b: Any) -> Any:
-    return None if g is None else {key: g[key] for key in b}
+    return None if g is None or not isinstance(b, dict) else {key: g[key] for key in b}
 
 
 appended.rule = Rule(  # type: ignore[attr-defined]
@@ -208,7 +223,7 @@ joined.rule = Rule(  # type: ignore[attr-defined]
 merged.rule = Rule(  # type: ignore[attr-defined]
     "merged", ("a", "b"),
     vjp=(lambda g, out, a, b: kept_items(g, a, b), lambda g, out, a, b: taken_over(g, b)),
-    jvp=lambda dots, out, a, b: merged(dots[0], dots[1]),
+    jvp=lambda dots, out, a, b: merged_dots(dots, out),
 )  # fmt: skip
 
 
@@ -313,8 +328,10 @@ def zeros_in(shapes: Any) -> Any:
 
 def marks(x: Any, path: tuple[Any, ...]) -> Any:
     """A container with every item replaced by a token; a leaf is one token."""
-    if type(x) is dict:
-        return {key: Token((*path, key)) for key in x}
+    if isinstance(x, dict):
+        marked = copy.copy(x)
+        marked.update({key: Token((*path, key)) for key in x})
+        return marked
     if isinstance(x, (list, tuple)) and not hasattr(x, "_fields"):
         return type(x)(Token((*path, i)) for i in range(len(x)))
     return Token(path)
@@ -326,7 +343,7 @@ def gather(g: Any, traced: Any, found: dict[tuple[Any, ...], Any]) -> None:
         return
     if isinstance(traced, Token):
         found[traced.path] = add(found.get(traced.path), g)
-    elif type(traced) is dict:
+    elif isinstance(traced, dict):
         for key, inner in traced.items():
             gather(part(g, key), inner, found)
     elif isinstance(traced, (list, tuple)):
@@ -352,7 +369,7 @@ def at_path(shapes: Any, path: tuple[Any, ...], bar: Any) -> Any:
     """A cotangent of what had these shapes that is zero but for one part."""
     if not path:
         return bar
-    if type(shapes) is dict:
+    if isinstance(shapes, dict):
         return {k: bar if k == path[0] else zeros_in(v) for k, v in shapes.items()}
     return type(shapes)(bar if i == path[0] else zeros_in(v) for i, v in enumerate(shapes))
 

@@ -4,7 +4,11 @@ from __future__ import annotations
 
 from typing import Any
 
-__all__ = ["PLAIN"]
+import overt.runtime.numpy as np
+from overt.runtime.arranging import chosen_item, order_of, picked, place_of
+from overt.runtime.staged_builtins import sorted_
+
+__all__ = ["PLAIN", "in_order"]
 
 MISSING = object()
 
@@ -79,6 +83,34 @@ def min_of(items: Any) -> Any:
     return best
 
 
+def sorted_of(items: Any, key: Any = None, reverse: bool = False) -> Any:
+    """`sorted(items)`."""
+    items = list(items)
+    order = order_of(items, key, reverse)
+    return picked(items, order)
+
+
+def max_by(items: Any, key: Any) -> Any:
+    """`max(items, key=key)`."""
+    items = list(items)
+    place = place_of(items, key, True)
+    return chosen_item(items, place)
+
+
+def min_by(items: Any, key: Any) -> Any:
+    """`min(items, key=key)`."""
+    items = list(items)
+    place = place_of(items, key, False)
+    return chosen_item(items, place)
+
+
+def in_order(xs: Any, key: Any = None, reverse: bool = False) -> Any:
+    """What `xs` is after `xs.sort(...)`."""
+    if hasattr(xs, "dtype"):
+        return np.sort(xs)
+    return sorted_(xs, key=key, reverse=reverse)
+
+
 def float_of(x: Any) -> Any:
     """`float(x)`, kept differentiable."""
     return x
@@ -96,6 +128,7 @@ def partial_of(function: Any, *args: Any) -> Any:
 
 PLAIN = {
     "sum": sum_of,
+    "sorted": sorted_of,
     "map": map_one,
     "filter": filter_of,
     "reduce": reduce_of,

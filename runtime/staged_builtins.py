@@ -12,6 +12,7 @@ from typing import Any
 
 import numpy
 
+from overt.runtime.arranging import chosen_item, is_open, order_of, picked, place_of
 from overt.runtime.array import Array
 from overt.runtime.changes import refuse_unless_carried
 from overt.runtime.host import AGAIN
@@ -20,7 +21,6 @@ from overt.runtime.masks import active_lanes
 from overt.runtime.predicates import predicate
 from overt.runtime.primitive import GRAPH
 from overt.runtime.regions import host_callback
-from overt.runtime.staging import is_known
 from overt.runtime.tree import tree_flatten, tree_leaves, tree_unflatten
 from overt.runtime.truth import and_, or_
 
@@ -31,17 +31,14 @@ __all__ = [
 ]  # fmt: skip
 
 
-def _is_open(x: Any) -> bool:
-    """Whether Python cannot have the value of `x` now."""
-    return isinstance(x, Array) and not is_known(x)
-
-
 def _extreme(function: Callable, args: tuple, options: dict, reduce: str, better: Callable) -> Any:
     items = args[0] if len(args) == 1 else args
-    if isinstance(items, Array) and _is_open(items) and items.ndim == 1 and not options:
+    if isinstance(items, Array) and is_open(items) and items.ndim == 1 and not options:
         return getattr(items, reduce)()
     items = list(items)
-    if options.get("key") or not any(_is_open(x) for x in items):
+    if options.get("key") and items:
+        return chosen_item(items, place_of(items, options["key"], function is max))
+    if not any(is_open(x) for x in items):
         return function(items, **options)
     from overt.runtime import numpy as np
 
@@ -75,7 +72,7 @@ def any_(items: Any) -> Any:
     >>> any_(n > 1 for n in [0, 2])
     True
     """
-    if _is_open(items):
+    if is_open(items):
         return items.astype(bool).any(axis=0)
     found: Any = False
     for x in items:
@@ -91,7 +88,7 @@ def all_(items: Any) -> Any:
     >>> all_([])
     True
     """
-    if _is_open(items):
+    if is_open(items):
         return items.astype(bool).all(axis=0)
     found: Any = True
     for x in items:
@@ -108,15 +105,7 @@ def sorted_(items: Any, *, key: Callable | None = None, reverse: bool = False) -
     [3, 2, 1]
     """
     items = list(items)
-    keys = items if key is None else [key(x) for x in items]
-    if not any(_is_open(x) for x in keys):
-        return sorted(items, key=key, reverse=reverse)
-    from overt.runtime import numpy as np
-
-    numbers = np.stack(keys)
-    order = np.argsort(-numbers if reverse else numbers, stable=True)
-    values = numbers if key is None else np.stack(items)
-    return list(values[order])
+    return picked(items, order_of(items, key, reverse))
 
 
 def float_(x: Any = 0.0) -> Any:
@@ -125,7 +114,7 @@ def float_(x: Any = 0.0) -> Any:
     >>> float_("1.5")
     1.5
     """
-    return _scalar(x).astype(float) if _is_open(x) else float(x)
+    return _scalar(x).astype(float) if is_open(x) else float(x)
 
 
 def int_(x: Any = 0, *base: int) -> Any:
@@ -134,7 +123,7 @@ def int_(x: Any = 0, *base: int) -> Any:
     >>> int_(-1.5), int_("ff", 16)
     (-1, 255)
     """
-    return _scalar(x).astype(int) if _is_open(x) else int(x, *base)
+    return _scalar(x).astype(int) if is_open(x) else int(x, *base)
 
 
 def bool_(x: Any = False) -> Any:
@@ -168,7 +157,7 @@ def formatted(pattern: str, *values: Any) -> Any:
     >>> formatted("x = {:.2f}", 1.0)
     'x = 1.00'
     """
-    if any(_is_open(x) for x in tree_leaves(values)):
+    if any(is_open(x) for x in tree_leaves(values)):
         return Text(pattern, values)
     return pattern.format(*[_shown(v) for v in values])
 
@@ -184,7 +173,7 @@ def _open_parts(args: tuple[Any, ...]) -> tuple[list[Any], Callable[[Any], list[
     """The values in `args` that are not known, and how to put them back in."""
     parts = [x.values if isinstance(x, Text) else x for x in args]
     leaves, definition = tree_flatten(parts)
-    places = [i for i, x in enumerate(leaves) if _is_open(x)]
+    places = [i for i, x in enumerate(leaves) if is_open(x)]
 
     def complete(values: Any) -> list[Any]:
         filled = list(leaves)

@@ -123,6 +123,8 @@ def is_moving(dot: Any) -> bool:
         return False
     if is_array(dot):
         return True
+    if isinstance(dot, VIEWS):
+        return any(map(is_moving, dot))
     parts = children_of(dot)
     return parts is not None and any(map(is_moving, parts[0]))
 
@@ -200,7 +202,7 @@ def call_with_tangents(
 
 def listed(out: Any) -> Any:
     """An iterator, or a view of a dictionary, as a list."""
-    return list(out) if hasattr(out, "__next__") or isinstance(out, VIEWS) else out
+    return list(out) if hasattr(type(out), "__next__") or isinstance(out, VIEWS) else out
 
 
 def is_object(x: Any) -> bool:
@@ -252,12 +254,25 @@ def carried(level: int, x: Any, dot: Any) -> Any:
         return dual(x, dot, level)
     if isinstance(x, types.MethodType):
         return types.MethodType(x.__func__, carried(level, x.__self__, dot))
+    if isinstance(x, VIEWS):
+        x, dot = list(x), dots_of_view(x, dot)
     found = pieces_of(x)
     if found is None:
+        if is_moving(dot):
+            raise Escape(x)
         return x
     values, rebuild = found
     dots = children_dots(dot, x)
     return rebuild([carried(level, part, d) for part, d in zip(values, dots, strict=True)])
+
+
+def dots_of_view(x: Any, dot: Any) -> Any:
+    """A tangent, that of a dictionary's view as a list: keys have none."""
+    if dot is None or not isinstance(x, VIEWS):
+        return listed(dot)
+    if isinstance(x, VIEWS[2]):
+        return [(None, d) for _, d in dot]
+    return list(dot) if isinstance(x, VIEWS[1]) else [None for _ in x]
 
 
 def parted(level: int, out: Any) -> tuple[Any, Any]:

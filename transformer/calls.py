@@ -9,6 +9,7 @@ primitives' rules.
 from __future__ import annotations
 
 import builtins
+import copy
 import dataclasses
 import functools
 import inspect
@@ -24,19 +25,30 @@ from overt.runtime.derivatives import add, children_of, is_inexact, zeros_like_t
 from overt.runtime.escape import KEPT, Escape, held_by, is_kept, settled, unchanged
 from overt.runtime.numpy.indexing import set_item
 from overt.runtime.parts import is_array, parts_of
-from overt.runtime.plain_builtins import PLAIN, map_of, reduce_rest
+from overt.runtime.plain_builtins import PLAIN, map_of, max_by, min_by, reduce_rest
 from overt.runtime.primitive import rule_of
 from overt.runtime.record import vjp_call
 from overt.runtime.tree_registry import register_pytree_node
 from overt.runtime.world import is_users_object
 from overt.transformer import transformed
-from overt.transformer.held import LinearFunction, closed, cotangents, is_wrapper, opened, shifted
+from overt.transformer.held import (
+    LinearFunction,
+    closed,
+    cotangents,
+    is_wrapper,
+    opened,
+    opened_bars,
+    shifted,
+)
 from overt.transformer.pullbacks import VjpFunction
 from overt.transformer.recording import must_leave, say
 from overt.transformer.transformed import Transformed
 
-MOVERS = (list, tuple, dict, zip, enumerate, reversed, popped, changed, sorted)
+MOVERS = (list, tuple, dict, zip, enumerate, reversed, popped, changed)
 CHANGERS = (appended, changed, popped, set_item)  # on an object of the user's: a method of its own
+CACHES = (functools.cache, functools.lru_cache)
+CACHED = type(functools.cache(len))
+COPIES = (copy.copy, copy.deepcopy)
 CONTAINERS = (list, tuple, dict, set, types.MappingProxyType)
 
 
@@ -81,6 +93,14 @@ def call_pair(f: Any, args: tuple[Any, ...], keywords: dict[str, Any]) -> Any:
         return differentiated_vjp(args, keywords)
     if is_wrapper(f):
         return of_wrapper(f, args, keywords)
+    if f in CACHES and args and callable(args[0]):  # what it saves is no matter of derivatives
+        return args[0], Pullback(WrapPull(len(args), tuple(keywords)), ())
+    if f in COPIES and len(args) == 1:
+        return f(*args), Pullback(WrapPull(1, ()), ())
+    if f is dataclasses.replace and not hasattr(type(args[0]), "__post_init__"):
+        return f(*args, **keywords), Pullback(ReplacePull(tuple(keywords)), args[0])
+    if isinstance(f, CACHED):
+        return vjp_of(f.__wrapped__, *args, **keywords)
     if isinstance(f, Pullback):
         if f.bwd in RECORDS:  # the values of a recording have no derivative after it
             f = f.saved.again(f.bwd)
@@ -613,7 +633,11 @@ def of_builtin(f: Any, args: tuple[Any, ...], keywords: dict[str, Any]) -> Any:
     if f is not getattr(builtins, name, None) and f is not functools.reduce:
         return None
     plain = PLAIN.get(name)
-    if plain is None or (name in ("max", "min") and keywords):
+    if name in ("max", "min") and keywords:
+        if "default" in keywords or len(args) != 1:
+            return None
+        return vjp_of(max_by if name == "max" else min_by, *args, **keywords)
+    if plain is None:
         return None
     if name in ("max", "min") and len(args) > 1:
         out, pull = vjp_of(plain, list(args))
@@ -695,6 +719,21 @@ def of_class(f: type, args: tuple[Any, ...], keywords: dict[str, Any]) -> Any:
     )
     places = tuple([*names[: len(args)], *keywords])
     return out, Pullback(FieldPull(places, len(args)), ())
+
+
+@dataclasses.dataclass(frozen=True)
+class ReplacePull:
+    """The pullback of `dataclasses.replace`: fields that were replaced get nothing."""
+
+    names: tuple[str, ...]
+
+    def __call__(self, before: Any, out_bar: Any) -> Any:
+        if out_bar is None:
+            return (None, None, dict.fromkeys(self.names))
+        kept = copy.copy(out_bar)
+        for name in self.names:
+            object.__setattr__(kept, name, zeros_like_tree(getattr(before, name)))
+        return (None, kept, {name: getattr(out_bar, name) for name in self.names})
 
 
 @dataclasses.dataclass(frozen=True)
@@ -787,16 +826,18 @@ def recorded_call(
 
     def run(args: Any, keywords: Any) -> Any:
         args, keywords = closed(args), closed(keywords)
-        return function(*args, **keywords) if outermost else unchanged(function, args, keywords)
+        if outermost:
+            return opened(function(*args, **keywords))
+        return opened(unchanged(function, args, keywords))
 
     def after(tape: Any, out: Any) -> None:
         if outermost:
             settled(tape.level, f, args, keywords)
-        elif is_kept(tape.level, f, args, keywords, held_by(out)):
+        elif is_kept(tape.level, f, args, keywords, held_by(closed(out))):
             raise Escape(f, KEPT)
 
     out, pull = vjp_call(run, opened(tuple(args)), opened(keywords), after=after)
-    return out, RecordPull(pull, f, tuple(args), keywords)
+    return closed(out), RecordPull(pull, out, f, tuple(args), keywords)
 
 
 def in_its_form(f: Any, *args: Any, **keywords: Any) -> Any:
@@ -811,12 +852,13 @@ class RecordPull:
     """The pullback of a recorded call: `(*args_bar)`, and the keywords' last."""
 
     def __init__(
-        self, pull: Callable[[Any], Any], f: Any, args: tuple[Any, ...], keywords: dict[str, Any]
-    ) -> None:
-        self.pull, self.f, self.args, self.keywords = pull, f, args, keywords
+        self, pull: Callable[[Any], Any], out: Any, f: Any, args: tuple[Any, ...],
+        keywords: dict[str, Any],
+    ) -> None:  # fmt: skip
+        self.pull, self.out, self.f, self.args, self.keywords = pull, out, f, args, keywords
 
     def __call__(self, out_bar: Any) -> Any:
-        args_bar, named = cotangents(self.pull(out_bar))
+        args_bar, named = cotangents(self.pull(opened_bars(self.out, out_bar)))
         return (*args_bar, named) if self.keywords else tuple(args_bar)
 
     def again(self, bwd: Any) -> Pullback:

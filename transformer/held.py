@@ -10,7 +10,7 @@ import functools
 import types
 from typing import Any
 
-from overt.runtime.derivatives import is_inexact
+from overt.runtime.derivatives import children_of, is_inexact
 from overt.runtime.parts import parts_of
 from overt.runtime.tree import tree_flatten, tree_map
 from overt.runtime.tree_registry import register_pytree_node
@@ -138,6 +138,24 @@ def cotangents(tree: Any) -> Any:
         tree,
         is_leaf=lambda x: isinstance(x, Opened | LinearFunction),
     )
+
+
+def opened_bars(tree: Any, bar: Any) -> Any:
+    """A cotangent of a tree in the form of the opened tree."""
+    if bar is None:
+        return None
+    if type(tree) is Opened:
+        if isinstance(tree.like, types.MethodType | Transformed):
+            parts: Any = (bar,)
+        else:
+            parts = (children_of(bar) or (bar,))[0]
+        pairs = zip(tree.values, parts, strict=True)
+        return Opened(tuple(opened_bars(x, b) for x, b in pairs), tree.like)
+    pieces, definition = tree_flatten(tree, is_leaf=_is_opened)
+    if not any(map(_is_opened, pieces)):
+        return bar
+    pairs = zip(pieces, definition.flatten_up_to(bar), strict=True)
+    return definition.unflatten([opened_bars(x, b) if _is_opened(x) else b for x, b in pairs])
 
 
 def _is_opened(x: Any) -> bool:

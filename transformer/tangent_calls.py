@@ -17,10 +17,11 @@ from typing import Any
 
 from overt.rewrites.refusal import Refusal
 from overt.runtime.escape import KEPT, Escape
-from overt.runtime.plain_builtins import PLAIN, map_of, reduce_rest
+from overt.runtime.plain_builtins import PLAIN, map_of, max_by, min_by, reduce_rest
 from overt.runtime.primitive import rule_of
 from overt.runtime.tangents import (
     call_with_tangents,
+    dots_of_view,
     filled,
     has_operators,
     is_moving,
@@ -62,7 +63,8 @@ def jvp_of(
 
     `f_dot` is the tangent of what f itself holds: a method's object, a partial's arguments.
     """
-    args, dots = tuple(args), tuple(dots)
+    dots = tuple(dots_of_view(x, d) for x, d in zip(args, dots, strict=True))
+    args = tuple(map(listed, args))
     keywords, keyword_dots = dict(keywords or {}), dict(keyword_dots or {})
     if not (is_moving(f_dot) or is_moving(dots) or is_moving(keyword_dots)):
         out = in_form(f, args, keywords)(*args, **keywords)
@@ -116,6 +118,12 @@ def found_jvp(
     if isinstance(f, Pullback):
         saved_dot = f_dot.saved if f_dot is not None else None
         return of_backward(f.bwd, (f.saved, *args), (saved_dot, *dots), keywords, keyword_dots)
+    if f in calls.CACHES and args and callable(args[0]):
+        return args[0], dots[0]
+    if f in calls.COPIES and len(args) == 1:
+        return f(*args), f(dots[0])
+    if isinstance(f, calls.CACHED):
+        return jvp_of(f.__wrapped__, args, dots, keywords, keyword_dots, f_dot)
     if is_wrapper(f):
         return f(*args, **keywords), (dots or (keyword_dots.get("fun"),))[0]
     if isinstance(f, VjpFunction | LinearFunction):
@@ -382,7 +390,12 @@ def of_builtin(
     if f is not getattr(builtins, name, None) and f is not functools.reduce:
         return None
     plain = PLAIN.get(name)
-    if plain is None or (name in ("max", "min") and keywords):
+    if name in ("max", "min") and keywords:
+        if "default" in keywords or len(args) != 1:
+            return None
+        by = max_by if name == "max" else min_by
+        return jvp_of(by, args, dots, keywords, keyword_dots)
+    if plain is None:
         return None
     if name in ("max", "min") and len(args) > 1:
         return jvp_of(

@@ -1,0 +1,169 @@
+"""Lists in another order, or repeated: what `sorted`, `max(key=...)` and `xs * n` come down to.
+
+Where the order is known only when the program runs, items are trees of arrays of one structure.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from overt.runtime.array import Array
+from overt.runtime.derivatives import add, materialize, zeros_like_tree
+from overt.runtime.numpy.movement import with_rule
+from overt.runtime.parts import is_array
+from overt.runtime.primitive import Rule
+from overt.runtime.staging import is_known
+from overt.runtime.tree import tree_map
+
+__all__ = ["chosen_item", "order_of", "picked", "place_of", "repetition", "set_all"]
+
+
+def is_open(x: Any) -> bool:
+    """Whether Python cannot have the value of `x` now."""
+    return isinstance(x, Array) and not is_known(x)
+
+
+def keys_of(items: Sequence[Any], key: Callable | None) -> list[Any]:
+    """What items are compared by."""
+    return list(items) if key is None else [key(x) for x in items]
+
+
+def order_of(items: Any, key: Callable | None = None, reverse: bool = False) -> Any:
+    """The positions of items in the order of `sorted`; an array where they are known only later.
+
+    >>> order_of([3, 1, 2])
+    [1, 2, 0]
+    """
+    keys = keys_of(items, key)
+    if not any(map(is_open, keys)):
+        return sorted(range(len(keys)), key=keys.__getitem__, reverse=reverse)
+    from overt.runtime import numpy as np
+
+    numbers = np.stack(keys)
+    return np.argsort(-numbers if reverse else numbers, stable=True)
+
+
+def place_of(items: Any, key: Callable, largest: bool) -> Any:
+    """The position of the first item that `max` or `min` finds."""
+    keys = keys_of(items, key)
+    if not any(map(is_open, keys)):
+        found = (max if largest else min)(range(len(keys)), key=keys.__getitem__)
+        return found
+    from overt.runtime import numpy as np
+
+    return (np.argmax if largest else np.argmin)(np.stack(keys))
+
+
+order_of.rule = Rule("order_of", ("items",), zero=True)  # type: ignore[attr-defined]
+place_of.rule = Rule("place_of", ("items",), zero=True)  # type: ignore[attr-defined]
+
+
+@with_rule(
+    ("items", "order"),
+    vjp=(lambda g, out, items, order: put_in_place(g, items, order), None),
+    jvp=lambda dots, out, items, order: picked(dots[0], order),
+)
+def picked(items: Sequence[Any], order: Any) -> list[Any]:
+    """Items in another order.
+
+    >>> picked(["a", "b", "c"], [2, 0, 1])
+    ['c', 'a', 'b']
+    """
+    if not isinstance(order, Array):
+        return [items[i] for i in order]
+    return [chosen_item(items, i) for i in order]
+
+
+def put_in_place(g: Any, items: Sequence[Any], order: Any) -> Any:
+    """The cotangent of items before they were put in another order."""
+    from overt.runtime import numpy as np
+
+    if g is None:
+        return None
+    if isinstance(order, Array):
+        g = [materialize(bar, items[0]) for bar in g]
+        return picked(g, np.argsort(order))
+    bars: list[Any] = [None] * len(items)
+    for i, bar in zip(order, g, strict=True):
+        bars[i] = materialize(bar, items[i])
+    return bars
+
+
+@with_rule(
+    ("items", "i"),
+    vjp=(lambda g, out, items, i: spread_item(g, items, i), None),
+    jvp=lambda dots, out, items, i: chosen_item(dots[0], i),
+)
+def chosen_item(items: Sequence[Any], i: Any) -> Any:
+    """`items[i]`, also where i is known only later."""
+    if not is_open(i):
+        return items[int(i)]
+    from overt.runtime import numpy as np
+
+    return tree_map(lambda *leaves: np.stack(leaves)[i], *items)
+
+
+def spread_item(g: Any, items: Sequence[Any], i: Any) -> Any:
+    """The cotangent of items of which one was chosen."""
+    from overt.runtime import numpy as np
+
+    if g is None:
+        return None
+    if not is_open(i):
+        return [g if k == int(i) else zeros_like_tree(x) for k, x in enumerate(items)]
+    return [tree_map(lambda x, k=k: np.where(i == k, x, 0 * x), g) for k in range(len(items))]
+
+
+@with_rule(
+    ("items", "n"),
+    vjp=(lambda g, out, items, n: folded(g, items, n), None),
+    jvp=lambda dots, out, items, n: repetition(dots[0], n),
+)
+def repetition(items: Any, n: Any) -> Any:
+    """`items * n`, of a list as of numbers.
+
+    >>> repetition([1, 2], 2)
+    [1, 2, 1, 2]
+    """
+    return items * n
+
+
+def folded(g: Any, items: Any, n: Any) -> Any:
+    """The cotangent of a list that was repeated."""
+    if g is None or not isinstance(items, list | tuple):
+        return None if g is None else g * n
+    bars = [zeros_like_tree(x) for x in items]
+    for k, bar in enumerate(g):
+        bars[k % len(items)] = add(bars[k % len(items)], bar)
+    return type(items)(bars)
+
+
+@with_rule(
+    ("x", "value"),
+    vjp=(
+        lambda g, out, x, value: None if is_array(x) else g,
+        lambda g, out, x, value: all_taken(g, x, value),
+    ),
+    jvp=lambda dots, out, x, value: set_all(dots[0], dots[1]),
+)
+def set_all(x: Any, value: Any) -> Any:
+    """What `x` is after `x.fill(value)`.
+
+    >>> from overt.runtime import numpy as np
+    >>> print(set_all(np.zeros(2), 3.0))
+    [3. 3.]
+    """
+    if is_array(x):
+        from overt.runtime import numpy as np
+
+        return np.full_like(x, value)
+    x.fill(value)
+    return x
+
+
+def all_taken(g: Any, x: Any, value: Any) -> Any:
+    """The cotangent of what an array was filled with."""
+    from overt.runtime.derivatives import sum_to
+
+    return sum_to(g, value) if is_array(x) and g is not None else None
