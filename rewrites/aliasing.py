@@ -84,6 +84,88 @@ def with_checks(
     return tuple(done)
 
 
+class Lineage:
+    """Where the object that a name stands for may come from, and in which loops it is made.
+
+    What one iteration makes anew is not what the iteration before has left in another name:
+    `new = np.zeros(n)` at the top of a loop and `u = new` at its end never share.
+    """
+
+    def __init__(self, body: Block) -> None:
+        self.sources: dict[str, set[str]] = {}
+        self.carried: dict[str, int] = {}  # names that a loop carries, with the loop
+        self.loops: dict[str, tuple[int, ...]] = {}  # the loops around a name's definition
+        self.visit(body, ())
+
+    def visit(self, block: Block, loops: tuple[int, ...]) -> None:
+        for s in block:
+            if isinstance(s, Assign):
+                value = s.value.args[0] if is_store(s.value) else s.value  # type: ignore
+                found = set() if is_new(value) else self.live(value)
+                for n in core.pattern_names(s.target):
+                    self.loops[n] = loops
+                    self.sources[n] = found
+            elif isinstance(s, If):
+                self.visit(s.then, loops)
+                self.visit(s.orelse, loops)
+                for m in s.merges:
+                    self.loops[m.name] = loops
+                    self.sources[m.name] = self.live(m.then) | self.live(m.orelse)
+            elif isinstance(s, For | While):
+                inner = (*loops, id(s))
+                for c in s.carries:
+                    self.carried[c.name] = id(s)
+                    self.loops[c.name], self.loops[c.out] = inner, loops
+                    self.sources[c.name] = self.live(c.init) | self.live(c.next)
+                    self.sources[c.out] = {c.name}
+                if isinstance(s, For):
+                    for n in core.pattern_names(s.target):
+                        self.loops[n] = inner
+                        self.sources[n] = self.live(s.items)
+                self.visit(s.body, inner)
+            elif isinstance(s, With):
+                self.visit(s.body, loops)
+
+    def live(self, node: ast.expr) -> set[str]:
+        if isinstance(node, ast.Subscript):
+            node = node.value
+        return {n for n in reads(node) if is_local(n)}
+
+    def origins(self, n: str, ended: tuple[int, ...] = ()) -> set[str]:
+        """All names that an object may have come through; not from other runs of `ended` loops."""
+        found, pending = {n}, [n]
+        while pending:
+            current = pending.pop()
+            if self.carried.get(current) in ended:
+                continue
+            for m in self.sources.get(current, ()):
+                if m not in found:
+                    found.add(m)
+                    pending.append(m)
+        return found
+
+    def may_meet(self, stored: str, other: str) -> bool:
+        """Whether two names may stand for one object while `stored` is changed."""
+        mine = self.origins(stored)
+        starts = {n for n in mine if not self.sources.get(n)}
+        homes = {self.loops.get(n, ()) for n in starts}
+        if len(homes) != 1 or not (home := homes.pop()):
+            return True  # made outside of all loops
+        if any(self.loops.get(n, ())[: len(home)] != home for n in mine):
+            return True
+        return bool(self.origins(other, home) & mine)
+
+
+def is_new(value: ast.expr) -> bool:
+    """Whether an expression surely makes a new object: `np.zeros(n)`, `[0.0] * n`, `a + b`."""
+    if isinstance(value, ast.Call) and not is_store(value):
+        f = value.func
+        return isinstance(f, ast.Attribute) and f.attr in (*MAKERS, "copy")
+    if isinstance(value, ast.List | ast.ListComp | ast.BinOp):
+        return not any(isinstance(n, ast.List) for n in ast.walk(value) if n is not value)
+    return False
+
+
 class Aliases:
     """Which names may share one object, and which of them are still needed at each store."""
 
@@ -104,6 +186,7 @@ class Aliases:
         }
         self.root: dict[str, str] = {}
         self.checks: dict[str, core.Do] = {}  # by the name that a store sets
+        self.lineage = Lineage(function.body)
         self.collect(function.body)
 
     def find(self, n: str) -> str:
@@ -287,6 +370,7 @@ class Aliases:
                     "Loop over a copy, or over its indices.",
                 )
         shared = {n for n in alive & versions if core.base(n) != mine}
+        shared = {n for n in shared if self.lineage.may_meet(holder.id, n)}
         if shared and not is_growth(call):
             other = core.base(sorted(shared)[0])
             self.refuse(
