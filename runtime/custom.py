@@ -76,8 +76,8 @@ def custom_vjp_primal_tree_values(tree: Any) -> Any:
 def zero_from_primal(val: Any, symbolic_zeros: bool = False) -> Any:
     """The zero tangent of a value: an array, or a SymbolicZero.
 
-    >>> zero_from_primal(2.0, symbolic_zeros=True)
-    SymbolicZero(float32[])
+    >>> zero_from_primal(numpy.ones(2, "float32"), symbolic_zeros=True)
+    SymbolicZero(float32[2])
     """
     aval = aval_of(val)
     if not dtypes.is_inexact(aval.dtype):
