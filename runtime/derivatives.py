@@ -142,8 +142,8 @@ def add(a: Any, b: Any) -> Any:
     if type(a) in PARTS_OF:
         b = _kept_alike(a, b)
     left, right = children_of(a), children_of(b)
-    unlike = left is None or right is None or isinstance(a, dict) is not isinstance(b, dict)
-    if unlike or len(left[0]) != len(right[0]):  # type: ignore[index]
+    alike = isinstance(a, dict) is isinstance(b, dict)
+    if left is None or right is None or not alike or len(left[0]) != len(right[0]):
         raise TypeError(
             f"cotangents of one value have different types: {type(a).__name__} and "
             f"{type(b).__name__}"

@@ -60,7 +60,7 @@ OPERATORS = frozenset(
         "iter",
     ]
 )
-VIEWS: tuple[type, ...] = (type({}.keys()), type({}.values()), type({}.items()))
+VIEWS: Any = (type({}.keys()), type({}.values()), type({}.items()))
 LIBRARIES = ("builtins", "overt", "numpy", "jaxlib", "collections", "functools", "types")
 
 
