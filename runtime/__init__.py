@@ -19,7 +19,8 @@ _NAMES = {
     "lanes": "Lanes",
     "masks": "active_lanes on_lanes",
     "numpy.indexing": "add_at erase getitem place put_back returned set_item taken withdrawn",
-    "arranging": "chosen_item folded all_taken picked put_in_place repetition set_all spread_item",
+    "arranging": "all_taken chosen_item folded picked put_in_place repetition set_all spread_item "
+    "unfilled",
     "plain_builtins": "in_order",
     "numpy.exchange": "exchange",
     "numpy.arithmetic": "power_slope",

@@ -142,7 +142,7 @@ def folded(g: Any, items: Any, n: Any) -> Any:
 @with_rule(
     ("x", "value"),
     vjp=(
-        lambda g, out, x, value: None if is_array(x) else g,
+        lambda g, out, x, value: unfilled(g, x),
         lambda g, out, x, value: all_taken(g, x, value),
     ),
     jvp=lambda dots, out, x, value: set_all(dots[0], dots[1]),
@@ -160,6 +160,11 @@ def set_all(x: Any, value: Any) -> Any:
         return np.full_like(x, value)
     x.fill(value)
     return x
+
+
+def unfilled(g: Any, x: Any) -> Any:
+    """The cotangent of what was there before: nothing comes back of an array's elements."""
+    return None if is_array(x) else g
 
 
 def all_taken(g: Any, x: Any, value: Any) -> Any:
