@@ -153,7 +153,8 @@ class Printer:
 
     def index(self, node: ast.expr) -> str:
         if isinstance(node, ast.Tuple) and node.elts:
-            shown = [self.index(e) for e in node.elts]
+            # a tuple inside stands for an index array
+            shown = [self.text(e) if isinstance(e, ast.Tuple) else self.index(e) for e in node.elts]
             return ", ".join(shown) + ("," if len(shown) == 1 else "")
         if isinstance(node, ast.Slice):
             ends = [node.lower, node.upper] + ([node.step] if node.step is not None else [])

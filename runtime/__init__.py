@@ -58,7 +58,7 @@ _NAMES = {
     "numpy.cumulative": "carried_from_records pulled_through_products pulled_to_records "
     "pushed_through_products running_sum",
     "numpy.elementwise": "sinc_at_zero",
-    "numpy.moments": "deviation of_freedom",
+    "numpy.moments": "deviation of_freedom over_deviation",
     "numpy.reducing": "count product_of_others reduce_sum ties unreduce",
     "numpy.rounding": "direction",
     "numpy.selection": "at_lower at_upper clip_tangent inside",

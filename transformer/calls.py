@@ -30,7 +30,7 @@ from overt.runtime.primitive import rule_of
 from overt.runtime.record import vjp_call
 from overt.runtime.tree_registry import register_pytree_node
 from overt.runtime.world import is_users_object
-from overt.transformer import transformed
+from overt.transformer import dependencies, transformed
 from overt.transformer.held import (
     LinearFunction,
     closed,
@@ -322,14 +322,17 @@ def pair_of(f: Any, active: tuple[str, ...], lift: bool) -> tuple[Callable, Call
     """The live forward and backward function of a user's function."""
     step = f"{transformed.target_of(f).chain}|pair({','.join(active)})"
     ending = "|lift" if lift else ""
-    sources: list[Any] = []
+
+    def halves() -> Any:
+        from overt.rewrites.reverse import pullback_pair
+
+        return pullback_pair(transformed.source_of(f), active)
+
+    pair = dependencies.shared(halves)
 
     def make(which: int) -> Any:
-        if not sources:
-            from overt.rewrites.reverse import pullback_pair
-
-            sources.extend(pullback_pair(transformed.source_of(f), active))
-        return transformed.lift(sources[which]) if lift else sources[which]
+        half = pair()[which]
+        return transformed.lift(half) if lift else half
 
     fwd = transformed.alive(f, f"{step}|fwd{ending}", lambda: make(0))
     bwd = transformed.alive(f, f"{step}|bwd{ending}", lambda: make(1))

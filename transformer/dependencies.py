@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import linecache
 import types
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
 from typing import Any
@@ -47,6 +47,13 @@ class Record:
         if owner is not None:
             self.keep((*owner, f".{name}"), value)
 
+    def join(self, other: Record) -> None:
+        """What another record of the same root found counts here too."""
+        self.paths.update(other.paths)
+        self.holders.update(other.holders)
+        self.found.update(other.found)
+        self.complete = self.complete and other.complete
+
     def keep(self, path: Path, value: Any) -> None:
         self.found[path] = fingerprint(value)
         if isinstance(value, types.ModuleType | type):
@@ -74,6 +81,23 @@ def recording(root: types.FunctionType) -> Iterator[Record]:
         yield record
     finally:
         RECORD.reset(token)
+
+
+def shared(make: Callable[[], Any]) -> Callable[[], Any]:
+    """Makes a thing once; everyone who takes it depends on what was looked up for it."""
+    kept: list[Any] = []
+
+    def take() -> Any:
+        record = RECORD.get()
+        if kept:
+            made, before = kept
+            if record is not None and before is not None and record is not before:
+                record.join(before)
+            return made
+        kept[:] = make(), record
+        return kept[0]
+
+    return take
 
 
 def functions_in(value: Any) -> Iterator[types.FunctionType]:

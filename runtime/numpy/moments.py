@@ -8,7 +8,6 @@ import overt.runtime.numpy as np
 from overt.runtime import dtypes
 from overt.runtime.numpy.array_function import array_function
 from overt.runtime.numpy.reducing import Axes, count, unreduce
-from overt.runtime.numpy.zeros import over, times
 
 __all__ = ["mean", "std", "var"]
 
@@ -110,26 +109,36 @@ def var(
     return total / divisor
 
 
+def over_deviation(g: Any, out: Any, freedom: Any) -> Any:
+    """`g / (out * freedom)`, and zero where a standard deviation `out` is.
+
+    >>> print(over_deviation(1.0, np.array([0.0, 2.0]), 1))
+    [0.  0.5]
+    """
+    still = out == 0
+    return np.where(still, 0, g / (np.where(still, 1, out) * freedom))
+
+
 @array_function(
     arrays=("a", "where"),
     vjp=(
-        lambda g, out, a, where, *, axis, dtype, ddof, keepdims, correction: times(
-            deviation(a, axis, where),
-            unreduce(
-                g / (out * (count(a, axis, keepdims, where) - of_freedom(ddof, correction))),
-                a,
-                axis,
-                keepdims,
-                where,
-            ),
+        lambda g, out, a, where, *, axis, dtype, ddof, keepdims, correction: (
+            deviation(a, axis, where)
+            * unreduce(
+                over_deviation(
+                    g, out, count(a, axis, keepdims, where) - of_freedom(ddof, correction)
+                ),
+                a, axis, keepdims, where,
+            )
         ),
         None,
     ),
-    jvp=lambda dots, out, a, where, *, axis, dtype, ddof, keepdims, correction: over(
+    jvp=lambda dots, out, a, where, *, axis, dtype, ddof, keepdims, correction: over_deviation(
         np.sum(np.real(deviation(a, axis, where) * dots[0]), axis, keepdims=keepdims, where=where),
-        out * (count(a, axis, keepdims, where) - of_freedom(ddof, correction)),
+        out,
+        count(a, axis, keepdims, where) - of_freedom(ddof, correction),
     ),
-)
+)  # fmt: skip
 def std(
     a: Any, axis: Axes = None, dtype: Any = None, ddof: float = 0, *, keepdims: bool = False,
     where: Any = None, correction: float | None = None,
