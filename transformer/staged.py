@@ -10,6 +10,7 @@ import numpy
 
 from overt.runtime.array import Array, DeviceArray
 from overt.runtime.aval import Aval, aval_of
+from overt.runtime.dtypes import float0
 from overt.runtime.errors import StagingError
 from overt.runtime.interop import as_array
 from overt.runtime.parts import is_array
@@ -35,7 +36,8 @@ class Outputs:
         self.forwarded: list[tuple[int, int]] = []  # filled by arguments
         for x in flat.leaves:
             refuse_unset(x)
-            self.leaf(x, is_array(x))
+            nothing = getattr(x, "dtype", None) == float0  # the tangent of an integer
+            self.leaf(x, is_array(x) and not nothing)
         for _, tree in writes:
             for x in tree.leaves if tree is not None else ():
                 self.leaf(x, isinstance(x, Array))

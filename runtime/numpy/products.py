@@ -177,8 +177,17 @@ def _fitted(g: Any, x: Any, y: Any) -> Any:
     return g if shape_of(g) == shape else sum_to_shape(g, shape)
 
 
+def is_sparse(x: Any) -> bool:
+    """Whether a matrix says itself what its products are."""
+    return hasattr(type(x), "__overt_sparse__")
+
+
 def matmul_bar_x(g: Any, x: Any, y: Any) -> Any:
     """Cotangent of x in `x @ y`, for every rank: g @ y.T, outer(g, y), g * y or y @ g."""
+    if is_sparse(x) or is_sparse(y):
+        from overt.runtime.sparse.products import matmul_bars
+
+        return matmul_bars(g, x, y, 0)
     g = _fitted(g, x, y)
     x_rank, y_rank = len(shape_of(x)), len(shape_of(y))
     if y_rank == 1:
@@ -190,6 +199,10 @@ def matmul_bar_x(g: Any, x: Any, y: Any) -> Any:
 
 def matmul_bar_y(g: Any, x: Any, y: Any) -> Any:
     """Cotangent of y in `x @ y`, for every rank: x.T @ g, outer(x, g), g * x or g @ x."""
+    if is_sparse(x) or is_sparse(y):
+        from overt.runtime.sparse.products import matmul_bars
+
+        return matmul_bars(g, x, y, 1)
     g = _fitted(g, x, y)
     x_rank, y_rank = len(shape_of(x)), len(shape_of(y))
     if x_rank == 1:
