@@ -36,6 +36,7 @@ _NAMES = {
     "process_index process_indices typeof",
     "overt.transformer.gradients": "grad value_and_grad",
     "overt.runtime.places": "named_scope",
+    "overt.runtime.checkpointing": "checkpoint_policies",
     "overt.transformer.identity": "checkpoint named_call",
     "overt.transformer.jacobians": "hessian jacfwd jacobian jacrev jvp linearize vjp",
     "overt.transformer.jit": "jit",
@@ -50,7 +51,7 @@ _PLACES["source"] = ("overt.transformer.transformed", "generated")
 _SUBMODULES = (
     "custom_derivatives debug dlpack dtypes errors example_libraries experimental export "
     "flatten_util image lax nn numpy ops profiler random scipy stages tree tree_util typing "
-    "core"
+    "ad_checkpoint core"
 )
 _MODULES = frozenset(_SUBMODULES.split())
 

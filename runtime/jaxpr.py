@@ -151,7 +151,9 @@ class Writer:
         if key in self.vars:
             return self.vars[key]
         if self.parent is None:
-            if isinstance(x, (numpy.ndarray, DeviceArray)):
+            if isinstance(x, (numpy.ndarray, DeviceArray)) or (
+                x.graph is not self.graph and self.graph.within(x.graph)
+            ):  # a region's own program takes values around it as constants
                 self.consts.append(x)
                 inside = Var(aval)
                 self.captured.append((x, inside))
@@ -286,25 +288,37 @@ def eval_jaxpr(jaxpr: Jaxpr, consts: Sequence[Any], *args: Any) -> list[Any]:
     >>> eval_jaxpr(made.jaxpr, made.consts, 5.0)
     [Array(11., dtype=float32, weak_type=True)]
     """
-    from overt.runtime.regions import CASE, WHILE
+    return evaluate(jaxpr, consts, args)
 
+
+def evaluate(
+    jaxpr: Jaxpr, consts: Sequence[Any], args: Sequence[Any], apply: Callable | None = None
+) -> list[Any]:
+    """The same; `apply(position, equation, values)` gives the results of each equation."""
     known: dict[Var, Any] = dict(zip(jaxpr.constvars, consts, strict=True))
     known |= dict(zip(jaxpr.invars, args, strict=True))
 
     def value(atom: Any) -> Any:
         return atom.val if type(atom) is Literal else known[atom]
 
-    for inputs, outputs, primitive, params in jaxpr.eqns:
-        values = [value(x) for x in inputs]
-        if primitive is WHILE:
-            made = _eval_loop(values, params)
-        elif primitive is CASE:
-            made = _eval_branches(values[0], values[1:], params["branches"])
-        else:
-            made = primitive(*values, **params)
-        results = made if isinstance(made, (tuple, list)) else (made,)
-        known |= dict(zip(outputs, results, strict=True))
+    for i, eqn in enumerate(jaxpr.eqns):
+        values = [value(x) for x in eqn.invars]
+        results = apply_equation(eqn, values) if apply is None else apply(i, eqn, values)
+        known |= dict(zip(eqn.outvars, results, strict=True))
     return [value(x) for x in jaxpr.outvars]
+
+
+def apply_equation(eqn: JaxprEqn, values: list[Any]) -> tuple:
+    """The results of an equation."""
+    from overt.runtime.regions import CASE, WHILE
+
+    if eqn.primitive is WHILE:
+        made = _eval_loop(values, eqn.params)
+    elif eqn.primitive is CASE:
+        made = _eval_branches(values[0], values[1:], eqn.params["branches"])
+    else:
+        made = eqn.primitive(*values, **eqn.params)
+    return tuple(made) if isinstance(made, (tuple, list)) else (made,)
 
 
 def _function(closed: ClosedJaxpr) -> Callable:

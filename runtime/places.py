@@ -74,6 +74,8 @@ def line_of(place: Place) -> tuple[str, int]:
             break
     file = place.code.co_filename
     lines = GENERATED.get(file)
-    if lines and 0 < line <= len(lines) and lines[line - 1][1]:
-        file, line, _ = lines[line - 1]
+    if lines:  # a line without an origin belongs to the nearest that has one
+        near = sorted((abs(i - line), i) for i, found in enumerate(lines, 1) if found[1])
+        if near:
+            file, line, _ = lines[near[0][1] - 1]
     return file, line

@@ -437,6 +437,8 @@ def differentiated_vjp(args: tuple[Any, ...], keywords: dict[str, Any]) -> Any:
     """`vjp_of(vjp_of, f, x)`: the derivative of the forward half of a pair."""
     f, *rest = args
     f = transformed.unlifted(f)
+    if getattr(f, "policy", None) is not None:  # what it keeps would have no derivative
+        f = type(f)(f.__wrapped__)
     if isinstance(f, Transformed) and has_derivative(f) and not is_as_wrapped(f):
         found = shifted(f, len(rest))
         if found is not None:
@@ -564,7 +566,9 @@ def of_transformed(f: Transformed, args: tuple[Any, ...], keywords: dict[str, An
     if has_derivative(f) and not is_as_wrapped(f):
         return of_held(f, args, keywords)
     if isinstance(f, Checkpoint):
-        return f(*args, **keywords), Pullback(Recompute(f.__wrapped__), (args, keywords))
+        from overt.transformer.checkpointing import vjp_of_checkpoint
+
+        return vjp_of_checkpoint(f, args, keywords)
     if isinstance(f, (Jitted, Identity)):
         return vjp_of(f.__wrapped__, *args, **keywords)
     if isinstance(f, Vmap) and not keywords:

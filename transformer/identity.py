@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 from overt.runtime.places import named_scope
@@ -34,22 +34,35 @@ class Checkpoint(Identity):
 
     chain = "checkpoint"
     suffix = "checkpoint"
-    recompute = True
+
+    def __init__(self, fn: Callable, policy: Any = None, prevent_cse: bool = True) -> None:
+        super().__init__(fn)
+        self.policy, self.prevent_cse = policy, prevent_cse
+
+    def wrapping(self, fn: Callable, leading: int, count: int) -> Identity:
+        return type(self)(fn, self.policy, self.prevent_cse)
 
 
 def checkpoint(
-    fun: Callable | None = None, *, prevent_cse: bool = True, policy: Any = None,
-    static_argnums: Any = (), concrete: bool = False,
+    fun: Callable | None = None, *, prevent_cse: bool | Sequence[bool] = True, policy: Any = None,
+    static_argnums: Any = (), static_argnames: Any = (), concrete: bool = False,
 ) -> Any:  # fmt: skip
     """Mark a function: its derivative keeps the arguments alone and computes the rest again.
+
+    A `policy` (of `overt.checkpoint_policies`, or a function of an operation, kinds of arrays and
+    parameters) chooses results to keep as well.  With `prevent_cse=False` XLA may find that it has
+    computed them before and keep them after all.  Arguments that are Python values need no mark.
 
     >>> import overt
     >>> float(overt.grad(overt.checkpoint(lambda x: x * x))(3.0))
     6.0
     """
+    if policy is not None and not callable(policy):
+        raise TypeError(f"checkpoint: policy= is a function, got {policy!r}")
+    apart = prevent_cse if isinstance(prevent_cse, bool) else any(prevent_cse)
     if fun is None:
-        return Checkpoint
-    return Checkpoint(fun)
+        return lambda fn: Checkpoint(fn, policy, apart)
+    return Checkpoint(fun, policy, apart)
 
 
 class Named(Identity):
