@@ -20,17 +20,28 @@ Pattern = Any  # a name, or a tuple of patterns; a starred one is ("*", pattern)
 
 @dataclass(frozen=True, slots=True)
 class Origin:
-    """Where a statement comes from: file, line, the comment behind it and those above it."""
+    """Where a statement comes from: file, line, the comment behind it and those above it.
+
+    One that a pass has made of the user's `undoes` a line: (file, line, text).
+    """
 
     file: str = ""
     line: int = 0
     text: str = ""
     comment: str = ""
     above: tuple[str, ...] = ()
+    undoes: tuple[str, int, str] = ("", 0, "")
 
 
 NOWHERE = Origin()
 PART = Origin(text="part")  # of a part of a user's statement that was given a name
+
+
+def undoing(origin: Origin, user: Origin) -> Origin:
+    """The origin of a generated statement, with the user's line that it undoes."""
+    if origin.line or origin.undoes[1] or not user.line:
+        return origin
+    return replace(origin, undoes=(user.file, user.line, user.text.strip()))
 
 
 @dataclass(frozen=True, slots=True)

@@ -70,7 +70,7 @@ def gradient(
         name=name,
         body=headed(forward, reverse),
         result=returned,
-        result_origin=core.NOWHERE,
+        result_origin=first_line(main),
         doc="",
         is_lambda=False,
         users=(0,) if value else (1,) if has_aux else (),
@@ -185,7 +185,7 @@ def build_pair(
         name=program.fresh_global(f"{main.name}_bwd"),
         params=(Param(saved), Param(out_bar)),
         body=(*unpack, *draft.body),
-        result_origin=core.NOWHERE,
+        result_origin=first_line(main),
     )
     return fwd, bwd
 
@@ -216,6 +216,12 @@ def with_placeholders(block: tuple[Stmt, ...], kept: set[str]) -> tuple[Stmt, ..
         return tuple(done)
 
     return visit(block)
+
+
+def first_line(main: Function) -> core.Origin:
+    """The origin of a gradient's result: the last to be undone is the function's first line."""
+    lines = [s.origin for s in core.walk(main.body) if s.origin.line]
+    return core.undoing(core.NOWHERE, lines[0] if lines else main.result_origin)
 
 
 def bar_name(main: Function) -> str:
@@ -249,7 +255,7 @@ def build_bwd(program: Program, main: Function, active: frozenset[str]) -> Funct
         params=(*[replace(p, default=None) for p in main.params], Param(out_bar)),
         body=(*forward, *sweep.out),
         result=bars[0] if len(bars) == 1 else core.tuple_of(bars),
-        result_origin=core.NOWHERE,
+        result_origin=first_line(main),
         doc="",
         is_lambda=False,
     )

@@ -210,8 +210,11 @@ class Sweep:
     def block(self, block: Block) -> Block:
         forward: list[Stmt] = []
         for s in reversed(block):
+            mark = len(self.out)
             try:
                 forward[:0] = self.statement(s)
+                for i, t in enumerate(self.out[mark:], mark):
+                    self.out[i] = replace(t, origin=core.undoing(t.origin, s.origin))
             except Refusal as refusal:
                 if not refusal.line and s.origin.line:
                     refusal.line = s.origin.line

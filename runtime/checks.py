@@ -268,6 +268,8 @@ def values_of(x: Any) -> list[Any]:
         return values_of(x.primal)
     if type(x) is Dual:
         return [*values_of(x.primal), *values_of(x.tangent)]
+    if type(x) is Selected:
+        return [np.where(x.mask, x.whole, np.zeros((), x.dtype))]
     return [x]
 
 
@@ -352,3 +354,4 @@ def leaving(regions: Sequence[Any]) -> list[Carried]:
 
 from overt.runtime import numpy as np  # noqa: E402
 from overt.runtime.lax import stop_gradient  # noqa: E402
+from overt.runtime.numpy.selected import Selected  # noqa: E402

@@ -32,8 +32,8 @@ def refuse_leaks(graph: Graph) -> None:
                 continue
             if (words := described(holder)) is not None:
                 raise UnexpectedTracerError(
-                    f"a value of type {value.aval} {value.made()} is still held by {words}, where "
-                    "it has no number; return it from the function instead"
+                    f"a value of type {value.aval.strong()} {value.made()} is still held by "
+                    f"{words}, where it has no number; return it from the function instead"
                 )
             if type(holder) in CONTAINERS:
                 held[id(holder)] = value

@@ -219,9 +219,9 @@ def through_jit(jitted: Any, args: tuple, kwargs: dict[str, Any]) -> Any:
 def check(pred: Any, msg: str, *fmt_args: Any, debug: bool = False, **fmt_kwargs: Any) -> None:
     """Fail unless `pred` holds, with a message: `msg` formatted with the values given.
 
-    In a function transformed by `checkify` the failure is part of what that returns; elsewhere it
-    is raised, as by `assert`, when the program gets here.  With `debug` it counts in such functions
-    alone.
+    In a function transformed by `checkify` the failure is part of what that returns, or does not
+    count if `user_checks` are not asked for; elsewhere it is raised, as by `assert`, when the
+    program gets here.  With `debug` it counts in such functions alone.
 
     Errors: TypeError if `pred` is no boolean scalar or a value no array; CheckError, a ValueError.
 
@@ -237,7 +237,9 @@ def check(pred: Any, msg: str, *fmt_args: Any, debug: bool = False, **fmt_kwargs
             )
     text = msg + " (`check` failed)"
     failed = not pred if isinstance(pred, bool | numpy.bool_) else ~as_array(pred)
-    if checks.report("user", failed, text, *fmt_args, **fmt_kwargs) or debug or failed is False:
+    if checks.report("user", failed, text, *fmt_args, **fmt_kwargs):
+        return
+    if debug or failed is False or CHECKS.get() is not None:
         return
     leaves, definition = tree_flatten((fmt_args, fmt_kwargs))
 

@@ -63,7 +63,7 @@ def printed(source: core.Source) -> Rewritten:
 
     origins: list[core.Origin] = []
     text = module_text(source, "", origins)
-    places = [(o.file, o.line, o.text.strip()) if o.line else NO_PLACE for o in origins]
+    places = [(o.file, o.line, o.text.strip()) if o.line else o.undoes for o in origins]
     names = tuple(f.name for f in source.functions)
     return Rewritten(text, places, source.main.name, names)
 
