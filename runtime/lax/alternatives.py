@@ -7,6 +7,7 @@ import types
 from collections.abc import Callable, Sequence
 from typing import Any
 
+from overt.runtime import dtypes
 from overt.runtime.array import Array
 from overt.runtime.aval import aval_of
 from overt.runtime.carried import Unlike, describe, join, spec_of
@@ -25,6 +26,15 @@ _STORES = (
     "IMPORT_NAME",
 )
 _checked: dict[Any, bool] = {}
+
+
+def check_index(index: Any, branches: Sequence[Callable]) -> None:
+    """Errors: TypeError for an index that is no integer scalar, ValueError without branches."""
+    if not branches:
+        raise ValueError("lax.switch needs at least one branch")
+    aval = aval_of(index)
+    if aval.shape or not dtypes.is_integer(aval.dtype):
+        raise TypeError(f"lax.switch needs an integer scalar as its index, got {aval}")
 
 
 def check_branches(name: str, branches: Sequence[Callable], operands: Sequence[Any]) -> None:

@@ -9,7 +9,7 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 import overt.runtime.numpy as np
-from overt.runtime.lax.alternatives import check_branches
+from overt.runtime.lax.alternatives import check_branches, check_index
 from overt.runtime.lax.rows import as_arrays, empty_rows, records_of, stacked, with_record
 from overt.runtime.lax.shapes import concatenate
 from overt.runtime.lax.slicing import slice_in_dim
@@ -17,13 +17,21 @@ from overt.runtime.numpy.movement import with_rule
 from overt.runtime.saved import Saved
 from overt.runtime.tree import keystr, tree_flatten_with_path, tree_leaves, tree_map, tree_structure
 
+NOTHING = object()
 
-def cond(pred: Any, true_fun: Callable, false_fun: Callable, *operands: Any) -> Any:
+
+def cond(
+    pred: Any, true_fun: Callable, false_fun: Callable, *operands: Any, operand: Any = NOTHING
+) -> Any:
     """`true_fun(*operands)` if `pred` holds, else `false_fun(*operands)`.
+
+    One operand may be given by keyword.
 
     >>> cond(True, lambda x: x + 1, lambda x: x - 1, 5)
     6
     """
+    if operand is not NOTHING:
+        operands = (*operands, operand)
     check_branches("cond", (true_fun, false_fun), operands)
     if pred:
         return true_fun(*operands)
@@ -38,6 +46,7 @@ def switch(index: Any, branches: Sequence[Callable], *operands: Any) -> Any:
     >>> switch(2, [lambda x: x, lambda x: 2 * x, lambda x: 3 * x], 5)
     15
     """
+    check_index(index, branches)
     check_branches("switch", branches, operands)
     if len(branches) == 1:
         return branches[0](*operands)
@@ -52,10 +61,10 @@ def while_loop(cond_fun: Callable, body_fun: Callable, init_val: Any) -> Any:
 
     Errors: TypeError if `body_fun` returns another structure than it was given.
 
-    >>> while_loop(lambda x: x < 10, lambda x: x * 2, 3)
+    >>> print(while_loop(lambda x: x < 10, lambda x: x * 2, 3))
     12
     """
-    val = init_val
+    val = as_arrays(init_val)
     while cond_fun(val):
         new = body_fun(val)
         check_structure("while_loop", val, new)
@@ -66,10 +75,10 @@ def while_loop(cond_fun: Callable, body_fun: Callable, init_val: Any) -> Any:
 def fori_loop(lower: Any, upper: Any, body_fun: Callable, init_val: Any, unroll: Any = None) -> Any:
     """`val = body_fun(i, val)` for i from `lower` to `upper`, less the upper one.
 
-    >>> fori_loop(0, 5, lambda i, x: x + i, 0)
+    >>> print(fori_loop(0, 5, lambda i, x: x + i, 0))
     10
     """
-    val = init_val
+    val = as_arrays(init_val)
     for i in range(lower, upper):
         new = body_fun(i, val)
         check_structure("fori_loop", val, new)
@@ -96,7 +105,7 @@ def scan(
     (6, [0, 0, 1, 3])
     """
     empty = empty_scan(f, init, xs, length)
-    carry = init
+    carry = as_arrays(init)
     saved = Saved()
     for x, _ in numbered_rows(xs, length, reverse):
         new, y = f(carry, x)
@@ -120,29 +129,63 @@ def map(f: Callable, xs: Any, *, batch_size: int | None = None) -> Any:
 
 
 def associative_scan(fn: Callable, elems: Any, reverse: bool = False, axis: int = 0) -> Any:
-    """Running results of an associative function along an axis: log(n) steps of whole arrays.
+    """Running results of an associative function along an axis, in some 2 log(n) whole-array steps.
 
-    Source: Hillis and Steele, "Data parallel algorithms", 1986.
+    Source: G. Blelloch, "Prefix sums and their applications", 1990.
 
     >>> associative_scan(np.multiply, np.array([1, 2, 3, 4])).tolist()
     [1, 2, 6, 24]
     """
     elems = flipped(elems, axis) if reverse else elems
-    for shift in doublings(elems, axis):
-        earlier = between(elems, 0, -shift, axis)
-        later = between(elems, shift, None, axis)
-        elems = joined(between(elems, 0, shift, axis), fn(earlier, later), axis)
+    elems = scanned(fn, elems, axis)
     return flipped(elems, axis) if reverse else elems
+
+
+def scanned(fn: Callable, elems: Any, axis: int) -> Any:
+    """Running results: those of pairs, and between them those with one element more."""
+    n = length_along(elems, axis)
+    if n < 2:
+        return elems
+    pairs = fn(every_other(elems, 0, n - 1, axis), every_other(elems, 1, n, axis))
+    odd = scanned(fn, pairs, axis)
+    even = between(elems, 0, 1, axis)
+    if n > 2:
+        before = between(odd, 0, (n - 1) // 2, axis)
+        even = joined(even, fn(before, every_other(elems, 2, n, axis)), axis)
+    return interleaved(even, odd, n, axis)
 
 
 # parts of the above -------------------------------------------------------------------------------
 
 
 @with_rule(("elems",))
-def doublings(elems: Any, axis: int) -> list[int]:
-    """1, 2, 4, ... below the length of an axis."""
-    n = np.shape(tree_leaves(elems)[0])[axis]
-    return [2**k for k in range(max(n - 1, 0).bit_length())]
+def length_along(elems: Any, axis: int) -> int:
+    """The length of an axis that all arrays of a tree share. Errors: ValueError if it differs."""
+    lengths = {np.shape(x)[axis] for x in tree_leaves(elems)}
+    if len(lengths) != 1:
+        raise ValueError(f"associative_scan needs arrays of one length, got {sorted(lengths)}")
+    return lengths.pop()
+
+
+def every_other(tree: Any, start: int, stop: int, axis: int) -> Any:
+    """Every second element along an axis of every array in a tree."""
+    return tree_map(lambda x: slice_in_dim(x, start, stop, 2, axis), tree)
+
+
+def interleaved(even: Any, odd: Any, n: int, axis: int) -> Any:
+    """The elements of two trees in turn, `n` in all."""
+    return tree_map(lambda x, y: interleave(x, y, n, axis), even, odd)
+
+
+def interleave(x: Any, y: Any, n: int, axis: int) -> Any:
+    """The elements of two arrays in turn."""
+    axis, m = axis % np.ndim(x), n // 2
+    pairs = np.stack([slice_in_dim(x, 0, m, 1, axis), slice_in_dim(y, 0, m, 1, axis)], axis + 1)
+    shape = pairs.shape
+    both = np.reshape(pairs, (*shape[:axis], 2 * m, *shape[axis + 2 :]))
+    if n % 2 == 0:
+        return both
+    return np.concatenate([both, slice_in_dim(x, m, m + 1, 1, axis)], axis)
 
 
 def between(tree: Any, start: int, stop: int | None, axis: int) -> Any:
@@ -219,5 +262,7 @@ def _described(tree: Any) -> str:
 
 
 # The passes read these as they read the user's functions; everything else here they call as it is.
-for _function in (cond, switch, while_loop, fori_loop, scan, map, associative_scan):
+for _function in (
+    cond, switch, while_loop, fori_loop, scan, map, associative_scan, scanned,
+):  # fmt: skip
     setattr(_function, "__overt_plain__", True)  # noqa: B010  functions have no such attribute

@@ -221,7 +221,7 @@ def multinomial(
     n = np.broadcast_to(n.astype(common), shape[:-1])
     p = np.moveaxis(np.broadcast_to(p.astype(common), shape), -1, 0)
     # The chance of each outcome, given that it is none of those before it.
-    remaining = lax.cumsum(p, 0, reverse=True)
+    remaining = lax.associative_scan(np.add, p, reverse=True)
     chances = np.clip(p / np.where(remaining == 0, 1, remaining), 0, 1)
     keys = split_words(key, (len(p),))
 
