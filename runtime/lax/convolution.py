@@ -71,7 +71,7 @@ def _batch_convolve(values: Any, axes: Any, size: int, *, groups: int, **how: An
     x, w = values
     if axes[1] is None:  # the lanes are more of the batch
         out = convolve(np.reshape(x, (-1, *x.shape[2:])), w, groups=groups, **how)
-        return np.reshape(out, (size, -1, *out.shape[1:])), 0
+        return np.reshape(out, (size, out.shape[0] // size, *out.shape[1:])), 0
     if axes[0] is None and groups == 1:  # the lanes are more of the features
         out = convolve(x, np.reshape(w, (-1, *w.shape[2:])), groups=1, **how)
     else:  # each lane is a group of features of its own
@@ -80,7 +80,7 @@ def _batch_convolve(values: Any, axes: Any, size: int, *, groups: int, **how: An
         x = np.moveaxis(x, 0, 1)
         x = np.reshape(x, (x.shape[0], -1, *x.shape[3:]))
         out = convolve(x, np.reshape(w, (-1, *w.shape[2:])), groups=size * groups, **how)
-    return np.reshape(out, (out.shape[0], size, -1, *out.shape[2:])), 1
+    return np.reshape(out, (out.shape[0], size, out.shape[1] // size, *out.shape[2:])), 1
 
 
 def grouped_swap(w: Any, groups: int) -> Any:
@@ -103,6 +103,8 @@ def image_cotangent(
     groups: int, precision: Any,
 ) -> Any:  # fmt: skip
     """Cotangent of the first operand of `convolve`: `g` spread out and convolved back."""
+    if not g.size:
+        return np.zeros(np.shape(x), g.dtype)
     pads = []
     for n, k, m, stride, (low, _), dn, dk in zip(
         np.shape(x)[2:], np.shape(w)[2:], g.shape[2:], strides, padding, x_dilation, w_dilation,
@@ -121,6 +123,8 @@ def kernel_cotangent(
     groups: int, precision: Any,
 ) -> Any:  # fmt: skip
     """Cotangent of the second operand of `convolve`: the image convolved with `g`."""
+    if not g.size:
+        return np.zeros(np.shape(w), g.dtype)
     pads = []
     for n, k, m, stride, (low, _), dn, dk in zip(
         np.shape(x)[2:], np.shape(w)[2:], g.shape[2:], strides, padding, x_dilation, w_dilation,
@@ -260,8 +264,11 @@ def conv_with_general_padding(
     )  # fmt: skip
 
 
-def transposed_pads(k: int, stride: int, padding: str) -> tuple[int, int]:
+def transposed_pads(k: int, stride: int, padding: Any) -> tuple[int, int]:
     """What a transposed convolution adds before and after a spread out image."""
+    if not isinstance(padding, str):
+        before, after = padding
+        return k - 1 - before, k - 1 - after
     if padding == "SAME":
         total = k + stride - 2
         before = k - 1 if stride > k - 1 else -(-total // 2)
@@ -283,21 +290,25 @@ def conv_transpose(
     transpose_kernel: bool = False,
     precision: Any = None,
     preferred_element_type: Any = None,
+    use_consistent_padding: bool = False,
 ) -> Any:
     """A convolution that enlarges images by `strides`, features last unless numbers are given.
 
-    With `transpose_kernel` it is the derivative of a convolution with the same kernel.
+    With `transpose_kernel` it is the derivative of a convolution with the same kernel.  Pairs of
+    padding are those of this convolution, or with `use_consistent_padding` those of the one that it
+    is the derivative of, as names always are.
     """
     space = "HWD"[: np.ndim(lhs) - 2]
     if dimension_numbers is None:
         dimension_numbers = (f"N{space}C", f"{space}IO", f"N{space}C")
     numbers = conv_dimension_numbers(np.shape(lhs), np.shape(rhs), dimension_numbers)
     rhs_dilation = rhs_dilation or (1,) * len(space)
-    if isinstance(padding, str):
+    if isinstance(padding, str) or use_consistent_padding:
         lengths = [np.shape(rhs)[axis] for axis in numbers.rhs_spec[2:]]
+        each = [padding] * len(lengths) if isinstance(padding, str) else padding
         padding = [
-            transposed_pads(_dilated(k, step), stride, padding)
-            for k, step, stride in zip(lengths, rhs_dilation, strides, strict=True)
+            transposed_pads(_dilated(k, step), stride, pads)
+            for k, step, stride, pads in zip(lengths, rhs_dilation, strides, each, strict=True)
         ]
     if transpose_kernel:
         out, into, *axes = numbers.rhs_spec

@@ -89,14 +89,21 @@ def _axes_last(x: Any, axes: Any) -> Any:
     return np.reshape(np.transpose(x, (*kept, *axes)), (*shape, length))
 
 
+def _index_dtype(name: str, dtype: Any) -> Any:
+    dtype = dtypes.canonicalize(dtype)
+    if not dtypes.is_integer(dtype):
+        raise TypeError(f"lax.{name} gives integers, not {dtype}")
+    return dtype
+
+
 def argmax(operand: Any, axis: int, index_dtype: Any = "int32") -> Any:
     """The index of the largest element along an axis."""
-    return np.argmax(operand, axis).astype(dtypes.canonicalize(index_dtype))
+    return np.argmax(operand, axis).astype(_index_dtype("argmax", index_dtype))
 
 
 def argmin(operand: Any, axis: int, index_dtype: Any = "int32") -> Any:
     """The index of the smallest element along an axis."""
-    return np.argmin(operand, axis).astype(dtypes.canonicalize(index_dtype))
+    return np.argmin(operand, axis).astype(_index_dtype("argmin", index_dtype))
 
 
 def _cumulative(name: str, function: Callable) -> Callable[..., Any]:
@@ -152,46 +159,70 @@ def reduce_window(
     init_value: Any,
     computation: Callable,
     window_dimensions: Sequence[int],
-    window_strides: Sequence[int],
-    padding: Any,
+    window_strides: Sequence[int] | None = None,
+    padding: Any = "VALID",
     base_dilation: Any = None,
     window_dilation: Any = None,
 ) -> Any:
     """Elements of every window combined by an associative, commutative function.
 
+    What is padded counts as `init_value`.  Operands may be trees of arrays of one shape; then
+    `computation` takes and returns trees.
+
+    Errors: TypeError for windows, strides or dilations of another rank than the operand.
+
     >>> print(reduce_window(np.arange(4.0), 0.0, np.add, (2,), (1,), "VALID"))
     [1. 3. 5.]
     """
-    x = np.asarray(operand)
-    ones = (1,) * x.ndim
-    base, dilation = base_dilation or ones, window_dilation or ones
-    shape = [(n - 1) * step + 1 for n, step in zip(x.shape, base, strict=True)]
+    leaves, definition = tree_flatten(operand)
+    xs = [np.asarray(leaf) for leaf in leaves]
+    inits = [
+        np.asarray(init).astype(x.dtype)
+        for init, x in zip(definition.flatten_up_to(init_value), xs, strict=True)
+    ]
+    ones, sizes = (1,) * xs[0].ndim, xs[0].shape
+    strides, base = window_strides or ones, base_dilation or ones
+    dilation = window_dilation or ones
+    if any(x.shape != sizes for x in xs):
+        raise TypeError(f"reduce_window needs one shape, got {[x.shape for x in xs]}")
+    if any(len(v) != len(sizes) for v in (window_dimensions, strides, base, dilation)):
+        raise TypeError(
+            f"reduce_window: windows {tuple(window_dimensions)}, strides {tuple(strides)} and "
+            f"dilations {tuple(base)}, {tuple(dilation)} must have one number an axis of {sizes}"
+        )
+    shape = [(n - 1) * step + 1 for n, step in zip(sizes, base, strict=True)]
     reach = [(w - 1) * step + 1 for w, step in zip(window_dimensions, dilation, strict=True)]
     if isinstance(padding, str):
-        padding = padtype_to_pads(shape, reach, window_strides, padding)
+        padding = padtype_to_pads(shape, reach, strides, padding)
     config = [(lo, hi, step - 1) for (lo, hi), step in zip(padding, base, strict=True)]
-    init = np.asarray(init_value).astype(x.dtype)
-    x = pad(x, init, config)
+    xs = [pad(x, init, config) for x, init in zip(xs, inits, strict=True)]
+
+    def combine(one: list[Any], other: list[Any]) -> list[Any]:
+        pair = tree_unflatten(definition, one), tree_unflatten(definition, other)
+        return definition.flatten_up_to(computation(*pair))
+
     # The axes are independent, so one after the other: as many slices as the windows are long.
-    for axis, (window, stride, step) in enumerate(
-        zip(window_dimensions, window_strides, dilation, strict=True)
-    ):
-        x = _windows_along(x, axis, window, stride, step, computation)
-    return computation(x, init)
+    for axis, how in enumerate(zip(window_dimensions, strides, dilation, strict=True)):
+        xs = _windows_along(xs, axis, *how, combine)
+    inits = [np.broadcast_to(init, x.shape) for init, x in zip(inits, xs, strict=True)]
+    return tree_unflatten(definition, combine(xs, inits))
 
 
 def _windows_along(
-    x: Any, axis: int, window: int, stride: int, step: int, computation: Callable
-) -> Any:
+    xs: list[Any], axis: int, window: int, stride: int, step: int, combine: Callable
+) -> list[Any]:
     if window == stride == 1:
-        return x
-    count = max((x.shape[axis] - (window - 1) * step - 1) // stride + 1, 0)
+        return xs
+    n, ndim = xs[0].shape[axis], xs[0].ndim
+    count = max((n - (window - 1) * step - 1) // stride + 1, 0)
     result = None
     for place in range(window):
-        starts, limits = [0] * x.ndim, list(x.shape)
-        strides = [1] * x.ndim
-        starts[axis], strides[axis] = place * step, stride
-        limits[axis] = place * step + (count - 1) * stride + 1 if count else place * step
-        part = slice_(x, starts, limits, strides)
-        result = part if result is None else computation(result, part)
+        starts, limits = [0] * ndim, list(xs[0].shape)
+        strides = [1] * ndim
+        first = min(place * step, n)
+        starts[axis], strides[axis] = first, stride
+        limits[axis] = first + (count - 1) * stride + 1 if count else first
+        part = [slice_(x, starts, limits, strides) for x in xs]
+        result = part if result is None else combine(result, part)
+    assert result is not None
     return result

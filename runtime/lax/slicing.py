@@ -9,6 +9,7 @@ from typing import Any
 import numpy
 
 import overt.runtime.numpy as np
+from overt.runtime import dtypes
 from overt.runtime.aval import Aval
 from overt.runtime.lax.strict import check_same_dtypes
 from overt.runtime.numpy.gather_scatter import pick
@@ -152,6 +153,8 @@ def _start_vector(shape: tuple[int, ...], start_indices: Any, sizes: Sequence[in
         return np.asarray(numpy.array(counted, numpy.int32))
     if not starts:
         return np.zeros(0, numpy.int32)
+    if wrong := [t for t in map(np.result_type, starts) if not dtypes.is_integer(t)]:
+        raise TypeError(f"start indices must be integers, got {wrong[0]}")
     vector = np.stack([np.asarray(start) for start in starts])
     return np.where(vector < 0, vector + numpy.array(shape, vector.dtype), vector)
 

@@ -21,6 +21,8 @@ def sort(operand: Any, dimension: int = -1, is_stable: bool = True, num_keys: in
     arrays = [np.asarray(x) for x in operand]
     if any(x.shape != arrays[0].shape for x in arrays):
         raise TypeError(f"sort needs operands of one shape, got {[x.shape for x in arrays]}")
+    if not 1 <= num_keys <= len(arrays):
+        raise ValueError(f"sort of {len(arrays)} operands cannot go by {num_keys} of them")
     axis = dimension % arrays[0].ndim
     order = order_of(*arrays[:num_keys], axis=axis, stable=is_stable, descending=False)
     return tuple(np.take_along_axis(x, order, axis) for x in arrays)
