@@ -11,7 +11,7 @@ from overt.runtime import dtypes
 from overt.runtime.numpy.zeros import times
 from overt.runtime.primitive import Primitive, composite
 
-__all__ = ["erf", "erfc", "erfinv", "log_ndtr", "ndtr", "ndtri"]
+__all__ = ["erf", "erfc", "erfinv", "ndtr", "ndtri"]
 
 
 def floating(x: Any) -> Any:
@@ -158,27 +158,3 @@ def horner(coefficients: tuple[float, ...], x: Any) -> Any:
     for c in coefficients[1:]:
         total = total * x + c
     return total
-
-
-@composite(
-    arrays=("x",), vjp=(lambda g, out, x: g * np.exp(-(x**2) / 2 - out) / np.sqrt(2 * np.pi),)
-)
-def log_ndtr(x: Any) -> Any:
-    """`log(ndtr(x))`, also far below zero, where the distribution underflows.
-
-    Source: the asymptotic series of Mills' ratio, Abramowitz and Stegun 26.2.12.
-
-    >>> print(np.round(log_ndtr(-100.0), 2))
-    -5005.52
-    """
-    x = floating(x)
-    far = -10.0 if x.dtype.itemsize < 8 else -25.0
-    tail = np.minimum(x, far)
-    terms, series = 1.0, 1.0
-    for k in range(1, 4):
-        terms = -terms * (2 * k - 1) / tail**2
-        series = series + terms
-    below = -(tail**2) / 2 - np.log(-tail) - 0.5 * np.log(2 * np.pi) + np.log(series)
-    near = np.maximum(x, far)
-    near = np.where(near > 1, np.log1p(-ndtr(-near)), np.log(ndtr(near)))
-    return np.where(x < far, below, near)

@@ -12,10 +12,11 @@ from typing import Any
 
 import overt.runtime.numpy as np
 from overt.runtime.numpy.rounding import from_parts
+from overt.runtime.numpy.zeros import times
 from overt.runtime.primitive import composite
-from overt.runtime.scipy.error_functions import floating, horner, reals
+from overt.runtime.scipy.error_functions import erfc, floating, horner, ndtr, reals
 
-__all__ = ["dawsn", "erfcx", "fresnel", "wofz"]
+__all__ = ["dawsn", "erfcx", "fresnel", "log_ndtr", "wofz"]
 
 NODES = 12
 STEP = math.sqrt(math.pi / NODES)
@@ -128,6 +129,30 @@ def erfcx(x: Any) -> Any:
     residue = 2 * np.exp(near * (near - 2 * POLE)) / (1 + np.exp(-2 * POLE * near))
     right = 2 * STEP / math.pi * total + np.where(y < POLE, residue, 0)
     return np.where(x < 0, 2 * np.exp(x**2) - right, right)
+
+
+def slope_of_log_ndtr(x: Any) -> Any:
+    """Derivative of `log_ndtr`: the inverse of Mills' ratio."""
+    left = np.minimum(x, 0)
+    right = np.exp(-(np.maximum(x, 0) ** 2) / 2) / ndtr(np.maximum(x, 0)) / math.sqrt(2 * math.pi)
+    return np.where(x < 0, math.sqrt(2 / math.pi) / erfcx(-left / math.sqrt(2)), right)
+
+
+@composite(arrays=("x",), vjp=(lambda g, out, x, *, series_order: times(g, slope_of_log_ndtr(x)),))
+def log_ndtr(x: Any, series_order: int = 3) -> Any:
+    """`log(ndtr(x))`, also far below zero, where the distribution underflows.
+
+    `series_order` is JAX's and has no influence: no series is used.
+
+    >>> print(f"{log_ndtr(-100.0):.2f}")
+    -5005.52
+    """
+    (x,) = reals("log_ndtr", x)
+    left = x < -1
+    tail = np.where(left, x, -1)
+    below = np.log(erfcx(-tail / math.sqrt(2)) / 2) - tail**2 / 2
+    above = np.log1p(-erfc(np.where(left, 0, x) / math.sqrt(2)) / 2)
+    return np.where(x == -np.inf, -np.inf, np.where(left, below, above))
 
 
 # Coefficients in x**2 of the power series of Dawson's integral over x, highest power first.

@@ -8,7 +8,7 @@ from typing import Any
 
 import overt.runtime.numpy as np
 from overt.runtime.primitive import composite
-from overt.runtime.scipy.error_functions import floating, no_derivative, special
+from overt.runtime.scipy.error_functions import floating, floats, horner, no_derivative, special
 
 __all__ = [
     "bernoulli", "beta", "betaln", "comb", "digamma", "factorial", "gamma", "gammaln", "gammasgn",
@@ -45,18 +45,24 @@ polygamma = special(
     1.64493
     """,
 )  # fmt: skip
-zeta = special(
+hurwitz_zeta = special(
     "zeta", "chlo.zeta",
     (
         lambda g, out, x, q: no_derivative("zeta", "x"),
-        lambda g, out, x, q: -g * x * zeta(x + 1, q),
+        lambda g, out, x, q: -g * x * hurwitz_zeta(x + 1, q),
     ),
-    """Hurwitz zeta function; it has no derivative with respect to `x` here.
-
-    >>> print(np.round(zeta(2.0, 1.0), 5))
-    1.64493
-    """,
+    """Hurwitz zeta function of two arguments.""",
 )  # fmt: skip
+
+
+@composite(arrays=("x", "q"))
+def zeta(x: Any, q: Any = None) -> Any:
+    """Hurwitz zeta function, Riemann's for `q` None; it has no derivative by `x` here.
+
+    >>> print(f"{zeta(2.0):.5f}")
+    1.64493
+    """
+    return hurwitz_zeta(x, 1.0 if q is None else q)
 
 
 @composite(arrays=("x",), zero_derivative=True)
@@ -67,9 +73,9 @@ def gammasgn(x: Any) -> Any:
     -1.0
     """
     x = floating(x)
-    negative = (x < 0) & (np.floor(x) % 2 == 1)
-    pole = (x < 0) & (x == np.floor(x))
-    return np.where(pole, np.nan, np.where(negative, -1, 1)).astype(x.dtype)
+    negative = np.where(x == 0, np.signbit(x), (x < 0) & (np.floor(x) % 2 == 1))
+    undefined = ((x < 0) & (x == np.floor(x))) | np.isnan(x)
+    return np.where(undefined, np.nan, np.where(negative, -1, 1)).astype(x.dtype)
 
 
 @composite(arrays=("x",))
@@ -82,6 +88,26 @@ def gamma(x: Any) -> Any:
     return gammasgn(x) * np.exp(gammaln(x))
 
 
+# Coefficients in 1 / x**2 of Stirling's series times x, highest power first.
+STIRLING = (1 / 156, -691 / 360360, 1 / 1188, -1 / 1680, 1 / 1260, -1 / 360, 1 / 12)
+
+
+def stirling(x: Any) -> Any:
+    """What `gammaln(x)` is more than (x - 1/2) log(x) - x + log(2 pi) / 2, for positive `x`."""
+    far = x >= 10
+    small, large = np.where(far, 1, x), np.where(far, x, 10)
+    near = gammaln(small) - (small - 0.5) * np.log(small) + small - np.log(2 * np.pi) / 2
+    return np.where(far, horner(STIRLING, 1 / large**2) / large, near)
+
+
+def log_rest(x: Any, u: Any) -> Any:
+    """`log(x) - u` with `u = x - 1`, accurate near `x = 1`."""
+    small = np.abs(u) < 0.1
+    near, far = np.where(small, u, 0), np.where(small, 1, x)
+    series = horner(tuple((-1) ** k / (k + 2) for k in range(15, -1, -1)), near)
+    return np.where(small, -(near**2) * series, np.log(far) - u)
+
+
 @composite(arrays=("a", "b"))
 def betaln(a: Any, b: Any) -> Any:
     """Logarithm of the absolute value of the beta function.
@@ -89,7 +115,18 @@ def betaln(a: Any, b: Any) -> Any:
     >>> print(f"{betaln(1.0, 2.0):.3f}")
     -0.693
     """
-    return gammaln(a) + gammaln(b) - gammaln(np.add(a, b))
+    a, b = floats(a, b)
+    a, b = np.minimum(a, b), np.maximum(a, b)
+    # Beyond 10 by Stirling's series, with what is large taken out of the differences.
+    large, both = (a > 0) & (b >= 10) & (b < np.inf), (a >= 10) & (b < np.inf)
+    small, top = np.where(large, a, 1), np.where(large, b, 10)
+    first = gammaln(np.where(both, 1, small)) + small - small * np.log(small + top)
+    base = np.where(both, small, 10)
+    second = stirling(base) - base * np.log1p(top / base) - np.log(base / (2 * np.pi)) / 2
+    rest = stirling(top) - stirling(small + top) - (top - 0.5) * np.log1p(small / top)
+    plain_a, plain_b = np.where(large, 1, a), np.where(large, 1, b)
+    plain = gammaln(plain_a) + gammaln(plain_b) - gammaln(plain_a + plain_b)
+    return np.where(large, np.where(both, second, first) + rest, plain)
 
 
 @composite(arrays=("a", "b"))
@@ -130,7 +167,8 @@ def comb(N: Any, k: Any, exact: bool = False, repetition: bool = False) -> Any:
         N = N + k - 1
     valid = (k >= 0) & (k <= N)
     n, k = np.where(valid, N, 1), np.where(valid, k, 0)
-    return np.where(valid, np.exp(gammaln(n + 1) - gammaln(k + 1) - gammaln(n - k + 1)), 0)
+    ways = np.where((k == 0) | (k == n), 1, np.exp(-betaln(n - k + 1, k + 1)) / (n + 1))
+    return np.where(np.isnan(N + k), np.nan, np.where(valid, ways, 0))
 
 
 @composite(arrays=("z", "m"))

@@ -11,7 +11,7 @@ from overt.runtime.numpy.zeros import over, times
 from overt.runtime.primitive import composite
 from overt.runtime.scipy import error_functions
 from overt.runtime.scipy.error_functions import *  # noqa: F403
-from overt.runtime.scipy.error_functions import floating, special
+from overt.runtime.scipy.error_functions import floating, floats, special
 
 if TYPE_CHECKING:
     from overt.runtime.scipy.bessel import *  # noqa: F403
@@ -26,7 +26,7 @@ _PLACES = places_of(
     "overt.runtime.scipy",
     {
         "bessel": "bessel_jn i0 i0e i1 i1e",
-        "faddeeva": "dawsn erfcx fresnel wofz",
+        "faddeeva": "dawsn erfcx fresnel log_ndtr wofz",
         "gamma_functions": "bernoulli beta betaln comb digamma factorial gamma gammaln gammasgn "
         "loggamma multigammaln poch polygamma zeta",
         "hypergeometric": "hyp1f1 hyp2f1",
@@ -116,48 +116,34 @@ def _held(x: Any) -> Any:
 
 
 @array_function(
-    arrays=("x", "where"),
-    vjp=(
-        lambda g, out, x, where, *, axis, initial: out * (g - np.sum(g * out, axis, keepdims=True)),
-        None,
-    ),
-    jvp=lambda dots, out, x, where, *, axis, initial: (
-        out * (dots[0] - np.sum(dots[0] * out, axis, keepdims=True))
-    ),
+    arrays=("x",),
+    vjp=(lambda g, out, x, *, axis: out * (g - np.sum(g * out, axis, keepdims=True)),),
+    jvp=lambda dots, out, x, *, axis: out * (dots[0] - np.sum(dots[0] * out, axis, keepdims=True)),
 )
-def softmax(x: Any, axis: Any = -1, where: Any = None, initial: Any = -np.inf) -> Any:
-    """`exp(x)` over its sum along `axis`: positive weights that add up to one.
+def softmax(x: Any, axis: Any = None) -> Any:
+    """`exp(x)` over its sum along `axis`, over all for None: positive weights that add up to one.
 
     >>> print(softmax(np.array([0.0, 0.0])))
     [0.5 0.5]
     """
     x = floating(x)
-    if where is not None:
-        x = np.where(where, x, -np.inf)
-    weights = np.exp(x - np.max(x, axis, keepdims=True, initial=initial))
+    weights = np.exp(x - np.max(x, axis, keepdims=True, initial=-np.inf))
     return weights / np.sum(weights, axis, keepdims=True)
 
 
 @array_function(
-    arrays=("x", "where"),
-    vjp=(
-        lambda g, out, x, where, *, axis: g - np.exp(out) * np.sum(g, axis, keepdims=True),
-        None,
-    ),
-    jvp=lambda dots, out, x, where, *, axis: (
-        dots[0] - np.sum(dots[0] * np.exp(out), axis, keepdims=True)
-    ),
+    arrays=("x",),
+    vjp=(lambda g, out, x, *, axis: g - np.exp(out) * np.sum(g, axis, keepdims=True),),
+    jvp=lambda dots, out, x, *, axis: dots[0] - np.sum(dots[0] * np.exp(out), axis, keepdims=True),
 )
-def log_softmax(x: Any, axis: Any = -1, where: Any = None) -> Any:
+def log_softmax(x: Any, axis: Any = None) -> Any:
     """Logarithm of `softmax`, without overflow.
 
     >>> print(np.round(log_softmax(np.array([0.0, 0.0])), 4))
     [-0.6931 -0.6931]
     """
     x = floating(x)
-    if where is not None:
-        x = np.where(where, x, -np.inf)
-    x = x - np.max(x, axis, keepdims=True)
+    x = x - np.max(x, axis, keepdims=True, initial=-np.inf)
     return x - np.log(np.sum(np.exp(x), axis, keepdims=True))
 
 
@@ -218,8 +204,9 @@ def rel_entr(p: Any, q: Any) -> Any:
     """
     p, q = floating(p), floating(q)
     inside, zero = (p > 0) & (q > 0), (p == 0) & (q >= 0)
+    outside = np.where(np.isnan(p) | np.isnan(q), np.nan, np.where(zero, 0, np.inf))
     p, q = np.where(inside, p, 1), np.where(inside, q, 1)
-    return np.where(inside, p * np.log(p / q), np.where(zero, 0, np.inf))
+    return np.where(inside, p * np.log(p / q), outside)
 
 
 @composite(arrays=("p", "q"))
@@ -239,7 +226,8 @@ def boxcox(x: Any, lmbda: Any) -> Any:
     >>> print(boxcox(3.0, 1.0))
     2.0
     """
-    return boxcox1p(np.subtract(x, 1), lmbda)
+    x, lmbda = floats(x, lmbda)
+    return _boxcox(np.log(x), lmbda)
 
 
 @composite(arrays=("x", "lmbda"))
@@ -249,8 +237,11 @@ def boxcox1p(x: Any, lmbda: Any) -> Any:
     >>> print(boxcox1p(2.0, 0.5 * 2))
     2.0
     """
-    x, lmbda = floating(x), floating(lmbda)
-    logarithm = np.log1p(x)
+    x, lmbda = floats(x, lmbda)
+    return _boxcox(np.log1p(x), lmbda)
+
+
+def _boxcox(logarithm: Any, lmbda: Any) -> Any:
     small = np.abs(lmbda) < 1e-19
     safe = np.where(small, 1, lmbda)
     return np.where(small, logarithm, np.expm1(safe * logarithm) / safe)

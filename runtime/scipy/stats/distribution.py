@@ -16,7 +16,7 @@ import overt.runtime.numpy as np
 from overt.runtime.primitive import composite
 from overt.runtime.scipy.error_functions import floats
 
-__all__ = ["continuous", "discrete", "log1mexp", "log_of"]
+__all__ = ["continuous", "discrete", "log_of"]
 
 # Each function's values below and above the support, and what it is.
 KINDS = {
@@ -120,24 +120,6 @@ def _located(standard: type, name: str, f: Callable, support: Support, located: 
         return np.where(valid(*shapes) & (scale > 0), value, np.nan)
 
     return public
-
-
-# ---- logarithms of probabilities ----
-
-
-@composite(arrays=("t",), vjp=(lambda g, out, t: g / np.expm1(t),))
-def log1mexp(t: Any) -> Any:
-    """`log(1 - exp(-t))` for `t >= 0`.
-
-    Source: M. Maechler, Accurately computing log(1 - exp(-|a|)), 2012.
-
-    >>> print(f"{log1mexp(1.0):.5f}")
-    -0.45868
-    """
-    t = floats(t)[0]
-    small = t < np.log(2)
-    near, far = np.where(small, t, 1), np.where(small, 1, t)
-    return np.where(small, np.log(-np.expm1(-near)), np.log1p(-np.exp(-far)))
 
 
 def log_of(p: Any, rest: Any) -> Any:

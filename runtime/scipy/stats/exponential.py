@@ -5,10 +5,11 @@ from __future__ import annotations
 from typing import Any
 
 import overt.runtime.numpy as np
+from overt.runtime.nn import log1mexp
 from overt.runtime.scipy.gamma_functions import gammaln
 from overt.runtime.scipy.incomplete import gammainc, gammaincc
 from overt.runtime.scipy.special import expit, logit, xlogy
-from overt.runtime.scipy.stats.distribution import continuous, log1mexp, log_of
+from overt.runtime.scipy.stats.distribution import continuous, log_of
 
 __all__ = ["chi2", "expon", "gamma", "gumbel_l", "gumbel_r", "laplace", "logistic", "pareto"]
 

@@ -6,9 +6,11 @@ from typing import Any
 
 import overt.runtime.numpy as np
 from overt.runtime.lax.linalg import triangular_solve
+from overt.runtime.nn import log1mexp
 from overt.runtime.primitive import composite
-from overt.runtime.scipy.error_functions import floats, log_ndtr, ndtr, ndtri
-from overt.runtime.scipy.stats.distribution import continuous, log1mexp
+from overt.runtime.scipy.error_functions import floats, ndtr, ndtri
+from overt.runtime.scipy.faddeeva import log_ndtr
+from overt.runtime.scipy.stats.distribution import continuous
 
 __all__ = ["multivariate_normal", "norm", "truncnorm"]
 
