@@ -13,6 +13,7 @@ from overt.runtime.numpy.factor_derivatives import (
     mT,
     qr_tangents,
     singular_values_bar,
+    singular_values_dot,
     svd_bar,
     svd_dot,
     transposed,
@@ -163,6 +164,7 @@ def eigh(a: Any, UPLO: str | None = None, symmetrize_input: bool = True) -> Any:
 @composite(
     arrays=("a",),
     vjp=(lambda g, out, a, *, UPLO, symmetrize_input: eigvalsh_bar(g, a),),
+    jvp=lambda dots, out, a, *, UPLO, symmetrize_input: eigvalsh_dot(dots[0], a),
 )
 def eigvalsh(a: Any, UPLO: str | None = "L", *, symmetrize_input: bool = True) -> Any:
     """Ascending eigenvalues of the Hermitian part of a matrix.
@@ -171,6 +173,12 @@ def eigvalsh(a: Any, UPLO: str | None = "L", *, symmetrize_input: bool = True) -
     Array([1., 2.], dtype=float32)
     """
     return np.linalg.eigh(a, UPLO, symmetrize_input)[0]
+
+
+def eigvalsh_dot(a_dot: Any, a: Any) -> Any:
+    """Tangent of `eigvalsh(a)`: the diagonal in the basis of eigenvectors."""
+    _, v = np.linalg.eigh(a)
+    return np.real(np.sum(np.conj(v) * (hermitian(a_dot) @ v), axis=-2))
 
 
 def eigvalsh_bar(g: Any, a: Any) -> Any:
@@ -273,7 +281,11 @@ def svd_back(
     return svd_bar(g, out, a) if compute_uv else singular_values_bar(g, a)
 
 
-@composite(arrays=("x",), vjp=(lambda g, out, x: singular_values_bar(g, x),))
+@composite(
+    arrays=("x",),
+    vjp=(lambda g, out, x: singular_values_bar(g, x),),
+    jvp=lambda dots, out, x: singular_values_dot(dots[0], x),
+)
 def svdvals(x: Any) -> Any:
     """Singular values, descending.
 

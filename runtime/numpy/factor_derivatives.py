@@ -51,8 +51,9 @@ def transposed(dot: Callable[[Any], Any], g: Any, a: Any) -> Any:
     """The cotangent of `a`, given the function from its tangent to that of the result."""
     from overt.runtime.record import vjp_call
 
-    _, pullback = vjp_call(dot, np.zeros_like(a))
-    return pullback(tuple(g) if isinstance(g, tuple) else g)[0]
+    if not isinstance(g, tuple):
+        return vjp_call(dot, np.zeros_like(a))[1](g)[0]
+    return vjp_call(lambda a_dot: tuple(dot(a_dot)), np.zeros_like(a))[1](tuple(g))[0]
 
 
 @composite(
@@ -178,14 +179,14 @@ def qr_tangents(a_dot: Any, out: Any, a: Any) -> tuple[Any, Any]:
     if m < n:
         q_dot, left_dot = qr_dot(a_dot[..., :, :m], q, r[..., :, :m])
         right_dot = mH(q_dot) @ a[..., :, m:] + mH(q) @ a_dot[..., :, m:]
-        return q_dot, np.concatenate([left_dot, right_dot], -1)
+        return packed(out, (q_dot, np.concatenate([left_dot, right_dot], -1)))
     q_dot, r_dot = qr_dot(a_dot, q[..., :, :n], r[..., :n, :])
     if q.shape[-1] == n:
-        return q_dot, r_dot
+        return packed(out, (q_dot, r_dot))
     rest_dot = complement_dot(q_dot, q[..., :, :n])
-    return np.concatenate([q_dot, rest_dot], -1), np.concatenate(
-        [r_dot, np.zeros_like(r[..., n:, :])], -2
-    )
+    below = np.zeros_like(r[..., n:, :])
+    parts = np.concatenate([q_dot, rest_dot], -1), np.concatenate([r_dot, below], -2)
+    return packed(out, parts)
 
 
 def complement_dot(q_dot: Any, q: Any) -> Any:
@@ -216,7 +217,7 @@ def eigh_dot(a_dot: Any, out: Any) -> tuple[Any, Any]:
     """Tangents of eigenvalues and eigenvectors of a Hermitian matrix."""
     w, v = out
     inner = mH(v) @ hermitian(a_dot) @ v
-    return np.real(np.diagonal(inner, 0, -2, -1)), v @ turns(inner, w)
+    return packed(out, (np.real(np.diagonal(inner, 0, -2, -1)), v @ turns(inner, w)))
 
 
 def eigh_bar(g: Any, out: Any) -> Any:
@@ -250,12 +251,18 @@ def svd_dot(a_dot: Any, out: Any, a: Any) -> tuple[Any, Any, Any]:
     if n > m:
         beside = mH(a_dot) @ u
         v_dot = v_dot + over_gaps(beside - v @ (mH(v) @ beside), columns(s))
-    return u_dot, np.real(np.diagonal(inner, 0, -2, -1)), mH(v_dot)
+    return packed(out, (u_dot, np.real(np.diagonal(inner, 0, -2, -1)), mH(v_dot)))
 
 
 def svd_bar(g: Any, out: Any, a: Any) -> Any:
     """Cotangent of a from those of u, s and vh."""
     return transposed(lambda a_dot: svd_dot(a_dot, out, a), g, a)
+
+
+def singular_values_dot(a_dot: Any, a: Any) -> Any:
+    """Tangent of the singular values: the diagonal in the bases of singular vectors."""
+    u, _, vh = np.linalg.svd(a, full_matrices=False)
+    return np.real(np.sum(np.conj(u) * (a_dot @ mH(vh)), axis=-2))
 
 
 def singular_values_bar(g: Any, a: Any) -> Any:
@@ -269,7 +276,7 @@ def eig_dot(a_dot: Any, out: Any) -> tuple[Any, ...]:
     w, *left, right = out
     w_dot, right_dot = eigenvectors_dot(a_dot, w, right)
     if not left:
-        return w_dot, right_dot
+        return packed(out, (w_dot, right_dot))
     return w_dot, eigenvectors_dot(mH(a_dot), np.conj(w), left[0])[1], right_dot
 
 
@@ -289,5 +296,6 @@ def eigenvectors_dot(a_dot: Any, w: Any, v: Any) -> tuple[Any, Any]:
 
 import overt.runtime.numpy as np  # noqa: E402
 from overt.runtime import dtypes  # noqa: E402
+from overt.runtime.cotangents import packed  # noqa: E402
 from overt.runtime.derivatives import sum_to  # noqa: E402
 from overt.runtime.numpy.factorizations import solve_triangular  # noqa: E402

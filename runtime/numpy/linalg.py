@@ -16,6 +16,7 @@ from overt.runtime.numpy.decompositions import (  # noqa: F401
     eigvals,
     eigvalsh,
     eigvalsh_bar,
+    eigvalsh_dot,
     qr,
     qr_bar,
     qr_tangent,

@@ -16,6 +16,7 @@ __all__ = ["matrix_norm", "norm", "vector_norm"]
 @composite(
     arrays=("x",),
     vjp=(lambda g, out, x, *, axis, keepdims: euclidean_bar(g, out, x, axis, keepdims),),
+    jvp=lambda dots, out, x, *, axis, keepdims: euclidean_dot(dots[0], out, x, axis, keepdims),
 )
 def euclidean(x: Any, axis: Any, keepdims: bool) -> Any:
     """Square root of the sum of squares."""
@@ -35,8 +36,16 @@ def euclidean_bar(g: Any, out: Any, x: Any, axis: Any, keepdims: bool) -> Any:
     return np.conj(np.where(zero, 0.0, x * (g / np.where(zero, 1.0, out))))
 
 
+def euclidean_dot(x_dot: Any, out: Any, x: Any, axis: Any, keepdims: bool) -> Any:
+    """Tangent of the euclidean norm: that of the vector along it, and zero where the norm is."""
+    along = np.sum(np.real(np.conj(x) * x_dot), axis=axis, keepdims=keepdims)
+    zero = out == 0
+    return np.where(zero, 0.0, along / np.where(zero, 1.0, out))
+
+
 @with_rule(
     arrays=("x",),
+    jvp=lambda dots, out, x, *, ord, axis, keepdims: norm_dot(dots[0], out, x, ord, axis, keepdims),
     vjp=(lambda g, out, x, *, ord, axis, keepdims: norm_bar(g, out, x, ord, axis, keepdims),),
 )
 def norm(x: Any, ord: Any = None, axis: Any = None, keepdims: bool = False) -> Any:
@@ -65,12 +74,28 @@ def norm(x: Any, ord: Any = None, axis: Any = None, keepdims: bool = False) -> A
     return matrix_norm_in(x, "fro" if ord is None else ord, axes, keepdims)
 
 
+def is_euclidean(x: Any, ord: Any, axis: Any) -> bool:
+    """Whether that norm is the square root of a sum of squares."""
+    vector = np.ndim(x) == 1 or isinstance(axis, int)
+    return ord is None or (ord == 2 and vector) or (ord == "fro" and not vector)
+
+
+def norm_dot(
+    x_dot: Any, out: Any, x: Any, ord: Any = None, axis: Any = None, keepdims: bool = False
+) -> Any:
+    """Tangent of `np.linalg.norm(x, ord, axis, keepdims)`."""
+    if is_euclidean(x, ord, axis):
+        return euclidean_dot(x_dot, out, x, axis, keepdims)
+    from overt.runtime.dual import jvp_call
+
+    return jvp_call(lambda x: norm(x, ord, axis, keepdims), [x], [x_dot])[1]
+
+
 def norm_bar(
     g: Any, out: Any, x: Any, ord: Any = None, axis: Any = None, keepdims: bool = False
 ) -> Any:
     """Cotangent of x in `np.linalg.norm(x, ord, axis, keepdims)`."""
-    vector = np.ndim(x) == 1 or isinstance(axis, int)
-    if ord is None or (ord == 2 and vector) or (ord == "fro" and not vector):
+    if is_euclidean(x, ord, axis):
         return euclidean_bar(g, out, x, axis, keepdims)
     from overt.runtime.record import vjp_call
 

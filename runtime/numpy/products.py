@@ -269,6 +269,9 @@ def dot_bar_y(g: Any, x: Any, y: Any) -> Any:
 
 @with_rule(
     arrays=("a", "b"),
+    jvp=lambda dots, out, a, b, *, precision, preferred_element_type: (
+        np.vdot(dots[0], b) + np.vdot(a, dots[1])
+    ),
     vjp=(
         lambda g, out, a, b, *, precision, preferred_element_type: sum_to(
             np.conj(g * np.reshape(b, np.shape(a))), a
@@ -289,6 +292,9 @@ def vdot(a: Any, b: Any, *, precision: Any = None, preferred_element_type: Any =
 
 @with_rule(
     arrays=("a", "b"),
+    jvp=lambda dots, out, a, b, *, precision, preferred_element_type: (
+        np.inner(dots[0], b) + np.inner(a, dots[1])
+    ),
     vjp=(
         lambda g, out, a, b, *, precision, preferred_element_type: inner_bar_x(g, a, b),
         lambda g, out, a, b, *, precision, preferred_element_type: inner_bar_y(g, a, b),

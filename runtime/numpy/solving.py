@@ -231,8 +231,9 @@ def slogdet_dot(a_dot: Any, out: Any, a: Any) -> Any:
     """Tangents of sign and logarithm."""
     relative = np.trace(np.linalg.solve(a, a_dot), axis1=-1, axis2=-2)
     if dtypes.is_complex(a.dtype):
-        return out[0] * 1j * np.imag(relative).astype(a.dtype), np.real(relative)
-    return np.zeros_like(relative), relative
+        turn = out[0] * 1j * np.imag(relative).astype(a.dtype)
+        return packed(out, (turn, np.real(relative)))
+    return packed(out, (np.zeros_like(relative), relative))
 
 
 @composite(
@@ -314,4 +315,5 @@ def lstsq(a: Any, b: Any, rcond: Any = None, *, numpy_resid: bool = False) -> An
 
 
 from overt.runtime import numpy as np  # noqa: E402
+from overt.runtime.cotangents import packed  # noqa: E402
 from overt.runtime.derivatives import sum_to  # noqa: E402

@@ -48,6 +48,7 @@ def vecmat(x1: Any, x2: Any, /) -> Any:
 
 @with_rule(
     arrays=("a", "b"),
+    jvp=lambda dots, out, a, b: np.kron(dots[0], b) + np.kron(a, dots[1]),
     vjp=(
         lambda g, out, a, b: kron_bar_x(g, a, b),
         lambda g, out, a, b: kron_bar_y(g, a, b),
@@ -97,6 +98,10 @@ def kron_bar_y(g: Any, x: Any, y: Any) -> Any:
 
 @with_rule(
     arrays=("a", "b"),
+    jvp=lambda dots, out, a, b, *, axisa, axisb, axisc, axis: (
+        np.cross(dots[0], b, axisa, axisb, axisc, axis)
+        + np.cross(a, dots[1], axisa, axisb, axisc, axis)
+    ),
     vjp=(
         lambda g, out, a, b, *, axisa, axisb, axisc, axis: cross_bar_x(
             g, a, b, axisa, axisb, axisc, axis
