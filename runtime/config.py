@@ -276,3 +276,8 @@ debug_key_reuse = _switch("debug_key_reuse", "Raise KeyReuseError where a key is
 explain_cache_misses = _switch("explain_cache_misses", "Log why `jit` stages a function again.")
 no_tracing = _switch("no_tracing", "Raise RuntimeError where `jit` would stage a function.")
 no_execution = _switch("no_execution", "Raise RuntimeError where a program would be run.")
+
+
+def disable_x64() -> Any:
+    """32-bit dtypes inside a `with` block."""
+    return enable_x64(False)

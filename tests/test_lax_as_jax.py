@@ -31,7 +31,9 @@ CALLS = {
     "map in batches": lambda L, n: L.map(lambda x: n.sin(x).sum(), X, batch_size=2),
     "fori that widens": lambda L, n: L.fori_loop(0, 3, lambda i, x: x + 1.5, 0),
     "while of numbers": lambda L, n: L.while_loop(lambda x: x < 10, lambda x: x * 2, 1),
-    "cond with operand=": lambda L, n: L.cond(False, lambda x: x + 1, lambda x: x * 2, operand=3.0),
+    "cond with operand=": lambda L, n: L.cond(
+        False, lambda x: x + 1, lambda x: x * 2, operand=n.float32(3)
+    ),
     "associative": lambda L, n: L.associative_scan(affine, (X, X + 1)),
     "associative from the end": lambda L, n: L.associative_scan(n.add, X, reverse=True, axis=1),
     "associative of one": lambda L, n: L.associative_scan(n.add, X[:1]),

@@ -70,6 +70,9 @@ def test_products_with_scales():
     out = lax.scaled_dot(a, b, lhs_scale=sa, rhs_scale=sb, preferred_element_type="float32")
     assert_allclose(out, (a * sa.repeat(2, 1)) @ (b * sb.repeat(4, 0)), rtol=1e-4, atol=1e-5)
     assert lax.scaled_dot(a, b).dtype == np.bfloat16
+    x, w, sx, sw = floats(2, 3, 8), floats(2, 5, 8), floats(2, 3, 2), floats(2, 5, 4)
+    wanted = onp.einsum("bmk,bnk->bmn", x * sx.repeat(4, 2), w * sw.repeat(2, 2))
+    assert_allclose(overt.nn.scaled_matmul(x, w, sx, sw), wanted, rtol=1e-4, atol=1e-5)
 
 
 @pytest.mark.parametrize("name", ["F16_F16_F16", "BF16_BF16_F32", "BF16_BF16_F32_X3"])

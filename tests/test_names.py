@@ -134,6 +134,13 @@ def test_known_values_are_computed_at_once_on_request():
         overt.jit(shifted)(X)
 
 
+def test_widths_by_block():
+    with overt.experimental.enable_x64():
+        assert np.ones(2).dtype == "float64"
+        with overt.experimental.disable_x64():
+            assert np.ones(2).dtype == "float32"
+
+
 # --- linear functions
 
 

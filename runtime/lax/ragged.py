@@ -135,3 +135,25 @@ def _scaled(x: Any, scale: Any, over: Any, dtype: Any) -> Any:
             raise TypeError(f"scaled_dot: a scale of shape {scale.shape} does not fit {x.shape}")
         scale = np.repeat(scale, n // blocks, axis)
     return x * scale
+
+
+def scaled_matmul(
+    lhs: Any, rhs: Any, lhs_scales: Any, rhs_scales: Any, preferred_element_type: Any = "float32"
+) -> Any:
+    """Products of matrices of numbers that have scales, one for each block of a row.
+
+    Shapes: lhs (b, m, k), rhs (b, n, k), scales (b, m, blocks) and (b, n, blocks), where the number
+    of blocks divides k; result (b, m, n).
+
+    >>> x, scale = np.ones((1, 2, 4)), np.full((1, 2, 2), 3.0)
+    >>> scaled_matmul(x, x, scale, scale).tolist()
+    [[[36.0, 36.0], [36.0, 36.0]]]
+    """
+    shapes = [np.shape(x) for x in (lhs, rhs, lhs_scales, rhs_scales)]
+    if any(len(shape) != 3 for shape in shapes):
+        raise ValueError(f"scaled_matmul needs arrays of three dimensions, got shapes {shapes}")
+    return scaled_dot(
+        lhs, rhs, lhs_scale=lhs_scales, rhs_scale=rhs_scales,
+        dimension_numbers=(((2,), (2,)), ((0,), (0,))),
+        preferred_element_type=preferred_element_type,
+    )  # fmt: skip
