@@ -290,9 +290,11 @@ class Dim:
 
     def value(self) -> Any:
         """This size as an array, in the program being staged."""
-        if GRAPH.get() is None:
+        graph = GRAPH.get()
+        if graph is None:
             self.__index__()
-        return dimension(size=self)
+        # Of an argument, so that nobody takes it for a value that is known.
+        return dimension(graph.root.inputs[0], length=self)
 
     def __str__(self) -> str:
         parts: list[str] = []
@@ -564,15 +566,15 @@ def _split(text: str) -> list[str]:
     return [p for p in [*parts, text[start:]] if p.strip()]
 
 
-def _lower_dimension(b: Any, *, avals: Any, out: Any, size: Any) -> Any:
-    return b.full((), size.__index__(), out.dtype)
+def _lower_dimension(b: Any, x: Any, *, avals: Any, out: Any, length: Any) -> Any:
+    return b.full((), length.__index__(), out.dtype)
 
 
 dimension = Primitive(
     "dimension",
-    shape=lambda *, size: Aval((), numpy.dtype("int32"), True),
+    shape=lambda x, *, length: Aval((), numpy.dtype("int32"), True),
     lower=_lower_dimension,
-    arrays=(),
     zero_derivative=True,
+    batch=lambda values, axes, size, *, length: (dimension(values[0], length=length), None),
     doc="A size as a number of the program.",
 )

@@ -132,6 +132,7 @@ class Exported:
         self._get_vjp = get_vjp
 
     nr_devices = 1
+    ordered_effects = unordered_effects = ()  # programs with effects are refused
     calling_convention_version = VERSION
 
     @property

@@ -180,6 +180,8 @@ def loop_range(*bounds: Any) -> Any:
         return range(*bounds)
     if not 1 <= len(bounds) <= 3:
         raise TypeError(f"range expected 1 to 3 arguments, got {len(bounds)}")
+    # sizes that are not known yet (`dimensions`) are numbers of the program here
+    bounds = tuple(x.value() if hasattr(x, "symbolic") else x for x in bounds)
     for x in bounds:
         _check_integer(x)
     if len(bounds) == 1:

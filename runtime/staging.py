@@ -336,7 +336,7 @@ def is_known(x: Any) -> bool:
     """Whether Python can have the value of `x` now."""
     if isinstance(x, Array):
         return x.level == 0 and (type(x) is not Symbolic or x.evaluable)
-    return True
+    return not hasattr(x, "symbolic")  # a size that is not known yet
 
 
 # ---- capacities of buffers whose length is not known ----

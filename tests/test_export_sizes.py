@@ -100,6 +100,15 @@ def grown(x):
     return x
 
 
+def summed(x):
+    total = 0.0
+    for i, row in enumerate(x):
+        total = total + row.sum() * i
+    for i in range(x.shape[0]):
+        total = total + x[i, 0]
+    return total
+
+
 def mean_loss(w, x):
     return np.mean(np.log(network(x, w)) ** 2)
 
@@ -118,6 +127,7 @@ FUNCTIONS = {
     "branch": lambda x: x * 2 if x.sum() > 0 else x - 1,
     "loop": grown,
     "scan": lambda x: overt.lax.scan(lambda c, r: (c + r.sum(), c), 0.0, x),
+    "rows": summed,
     "gradient": overt.grad(lambda x: (np.sin(x) ** 2).mean()),
     "batched": overt.vmap(lambda r: r / np.linalg.norm(r)),
     "one hot": lambda x: overt.nn.one_hot(np.argmax(x, 1), 3),
@@ -224,6 +234,7 @@ def test_refusals():
     for f, kinds, error, reason in (
         (lambda x: x.reshape(4, -1), [rows(b, 3)], ValueError, "cannot reshape"),
         (lambda x: [r.sum() for r in x], [rows(b, 3)], InconclusiveDimensionOperation, "as a num"),
+        (lambda x: x * len(x), [rows(b, 3)], InconclusiveDimensionOperation, "as a number"),
         (lambda x, y: x + y, [rows(b), rows(3)], ValueError, "broadcast"),
         (lambda x, y: (x, y), [rows(b), rows(other)], ValueError, "several scopes"),
     ):

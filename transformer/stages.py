@@ -257,7 +257,9 @@ class Compiled(Stage):
         arrays = self.staged.guards.hold(call.objects)
         if arrays is None or call.promoted_values != expected.promoted_values:
             raise TypeError("what this program depends on has changed since it was compiled")
-        return self.staged.run(call.leaves, call.objects, arrays)
+        donated = self.staged.program.donated
+        leaves = call.own_donated(donated) if donated else call.leaves
+        return self.staged.run(leaves, call.objects, arrays)
 
     @staticmethod
     def call(compiled: Compiled, *args: Any, **kwargs: Any) -> Any:
