@@ -8,6 +8,7 @@ from collections.abc import Callable
 
 from overt.rewrites import core
 from overt.rewrites.core import Assign, Do, For, If, While, With, is_local
+from overt.rewrites.keeping import Keeping
 from overt.rewrites.refusal import Refusal
 from overt.rewrites.rules import DISCRETE, STATIC_ATTRIBUTES, Resolver
 from overt.runtime.primitive import rule_of
@@ -23,6 +24,18 @@ class Activity:
         self.names = set(params)
         self.dicts: set[str] = set()
         self.resolver = resolver
+        self.keeping: Keeping | None = None  # what functions store, where that matters
+        self.read: set[str] = set()
+
+    def watch(self, function: core.Function) -> None:
+        """Refuse calls that may keep a value where the derivative does not follow them."""
+        self.keeping = Keeping(self.resolver)
+
+        def visit(node: ast.AST) -> ast.AST:
+            self.read |= {n.id for n in ast.walk(node) if isinstance(n, ast.Name)}
+            return node
+
+        core.map_function(function, visit)
 
     def block(self, block: core.Block) -> None:
         for s in block:
@@ -30,8 +43,10 @@ class Activity:
 
     def statement(self, s: core.Stmt) -> None:
         if isinstance(s, Assign):
+            self.follow(s.value, bool(set(core.pattern_names(s.target)) & self.read))
             self.bind(s.target, s.value)
         elif isinstance(s, If):
+            self.follow(s.test, False)
             self.block(s.then)
             self.block(s.orelse)
             for m in s.merges:
@@ -50,6 +65,7 @@ class Activity:
             self.effect(s)
 
     def loop(self, s: For | While) -> None:
+        self.follow(s.items if isinstance(s, For) else s.test, isinstance(s, For))
         while True:
             before = len(self.names)
             for c in s.carries:
@@ -110,6 +126,8 @@ class Activity:
 
     def effect(self, s: Do) -> None:
         node = s.node
+        if isinstance(node, ast.Assert):
+            self.follow(node.test, False)
         if isinstance(node, ast.Assign):
             if self.expr(node.value):
                 raise Refusal(
@@ -119,6 +137,7 @@ class Activity:
                     recordable=True,
                 )
         elif isinstance(node, ast.Expr):
+            self.follow(node.value, False)
             f = getattr(node.value, "func", None)
             changes = isinstance(f, ast.Attribute) and f.attr in (
                 "append", "extend", "update", "add", "insert", "setdefault",
@@ -171,6 +190,38 @@ class Activity:
         given = [*node.args, *(k.value for k in node.keywords)]
         return any(self.expr(a) for a in given) or self.expr(f)
 
+    def follow(self, node: ast.AST, followed: bool) -> None:
+        """Refuse what may keep a value unseen; `followed`: results of calls here are looked at."""
+        if self.keeping is None or isinstance(node, ast.Name | ast.Constant):
+            return
+        if isinstance(node, ast.Call):
+            method = isinstance(node.func, ast.Attribute) and not self.resolver.object(node.func)
+            if (not followed or method) and self.is_given(node) and self.keeping.call(node):
+                raise Refusal(
+                    "a function that changes an object is given a value that is being "
+                    "differentiated",
+                    "Return what it makes of the value instead.",
+                    node,
+                    recordable=True,
+                )
+            fn = self.resolver.object(node.func)
+            followed = followed and not (isinstance(fn, type) or is_discrete(fn))
+        elif isinstance(node, ast.Compare | ast.JoinedStr):
+            followed = False
+        elif isinstance(node, ast.UnaryOp) and isinstance(node.op, ast.Not):
+            followed = False
+        for child in ast.iter_child_nodes(node):
+            aside = isinstance(node, ast.IfExp) and child is node.test
+            aside = aside or isinstance(node, ast.Subscript) and child is node.slice
+            self.follow(child, followed and not aside)
+
+    def is_given(self, node: ast.Call) -> bool:
+        """Whether a call has an active argument, or is one of an active object's method."""
+        try:
+            return any(map(self.expr, [*node.args, *(k.value for k in node.keywords), node.func]))
+        except Refusal:
+            return True
+
     # --- expressions
 
     def expr(self, node: ast.AST | None) -> bool:
@@ -210,11 +261,8 @@ class Activity:
     def of_Call(self, node: ast.Call) -> bool:
         fn = self.resolver.object(node.func)
         if fn is not None:
-            try:
-                if fn in DISCRETE:
-                    return False
-            except TypeError:
-                pass
+            if is_discrete(fn):
+                return False
             rule = rule_of(fn)
             if rule is not None and rule.zero:
                 return False
@@ -278,6 +326,14 @@ def indices_of(node: ast.AST) -> set[str]:
             if n.func.id == "@set_item" and isinstance(n.args[1], ast.Name):
                 found.add(n.args[1].id)
     return found
+
+
+def is_discrete(fn: object) -> bool:
+    """Whether the value of a function does not depend smoothly on what it is given."""
+    try:
+        return fn in DISCRETE
+    except TypeError:
+        return False
 
 
 def is_plain_class(fn: object) -> bool:

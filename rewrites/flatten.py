@@ -51,6 +51,7 @@ def flatten(
     """The function with its active expressions flattened, and its active names."""
     Changing(function, resolver).mark(function)
     activity = Activity(active, resolver)
+    activity.watch(function)
     activity.block(function.body)
     work = Flatten(activity, resolver, names)
     work.lists = lists_of(function)

@@ -8,6 +8,7 @@ from typing import Any
 
 from overt.runtime.carried import Unlike, describe, join, spec_of
 from overt.runtime.changes import Changes, changing_cond, has_objects
+from overt.runtime.closures import captured_leaves
 from overt.runtime.guards import guard
 from overt.runtime.lanes import has_lanes
 from overt.runtime.masks import active_lanes, any_lane, choose, on_lanes
@@ -48,11 +49,18 @@ def cond(pred: Any, then: Callable, orelse: Callable, operands: Sequence[Any] = 
 def chosen(pred: Any, then: Callable, orelse: Callable, operands: Sequence[Any]) -> Any:
     if has_lanes(pred):
         return _by_lane(pred, then, orelse, operands)
-    if any(type(x) is Recorded for x in tree_leaves(list(operands))):
+    if RECORDING.get() and is_on_tape(then, orelse, operands):
         from overt.runtime.recorded_control import recorded_cond
 
         return recorded_cond(pred, then, orelse, operands)
     return _staged(pred, then, orelse, operands)
+
+
+def is_on_tape(then: Callable, orelse: Callable, operands: Sequence[Any]) -> bool:
+    """Whether a branch has recorded values to work on."""
+    if any(type(x) is Recorded for x in tree_leaves(list(operands))):
+        return True
+    return any(captured_leaves(f, lambda x: type(x) is Recorded) for f in (then, orelse))
 
 
 def _by_lane(pred: Any, then: Callable, orelse: Callable, operands: Sequence[Any]) -> Any:

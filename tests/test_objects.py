@@ -157,10 +157,67 @@ def in_a_loop(x):
     return store.value * 2.0 + store.log[-1]
 
 
+def result_not_used(x):
+    store = Store(1.0)
+    _ = store(x * x)
+    return store.value
+
+
+class Gate:
+    """Remembers what it was asked about."""
+
+    def __init__(self):
+        self.seen = 0.0
+
+    def accepts(self, x):
+        self.seen = x * x
+        return x > 0.0
+
+    @property
+    def twice(self):
+        return self.seen * 2.0
+
+
+def in_a_test(x):
+    gate = Gate()
+    if gate.accepts(x):
+        return gate.twice
+    return 0.0 * x
+
+
+def in_an_assertion(x):
+    gate = Gate()
+    assert gate.accepts(x)
+    return gate.twice
+
+
+def in_a_comprehension(x):
+    store = Store(1.0)
+    count = len([store(x) for _ in range(3)])
+    return store.value * count
+
+
+def by_map(x):
+    store = Store(1.0)
+    list(map(store.add, [x, x * x]))
+    return store.value
+
+
+def passed_on(x):
+    def run(f):
+        f(x * x)
+        return 1.0
+
+    store = Store(1.0)
+    run(store.push)
+    return store.log[0]
+
+
 KINDS = [
     by_method_into_list, by_method_into_dictionary, by_setattr, by_helper, by_nested_function,
     by_name_of_a_list_method, into_its_list, by_setitem, by_call_with_result, chained,
-    dataclass_by_method, registered_by_method, in_a_loop,
+    dataclass_by_method, registered_by_method, in_a_loop, result_not_used, in_a_test,
+    in_an_assertion, in_a_comprehension, by_map, passed_on,
 ]  # fmt: skip
 
 
