@@ -8,7 +8,9 @@ What is not active stays as the user wrote it.
 from __future__ import annotations
 
 import ast
+import copy
 from dataclasses import replace
+from typing import Any
 
 from overt.rewrites import core
 from overt.rewrites.activity import (
@@ -50,6 +52,7 @@ def flatten(
 ) -> tuple[Function, Activity]:
     """The function with its active expressions flattened, and its active names."""
     Changing(function, resolver).mark(function)
+    function = core.map_function(function, Joins(resolver).of)
     activity = Activity(active, resolver)
     activity.watch(function)
     activity.block(function.body)
@@ -59,6 +62,35 @@ def flatten(
     work.out, work.origin = [], function.result_origin
     result = work.result(function.result)
     return replace(function, body=(*body, *work.out), result=result), activity
+
+
+class Joins(ast.NodeTransformer):
+    """`np.r_[a, 1:3]` is a call of what joins the pieces: an index would have no derivative."""
+
+    def __init__(self, resolver: Resolver) -> None:
+        self.resolver = resolver
+
+    def of(self, node: Any) -> Any:
+        return self.visit(copy.deepcopy(node)) if isinstance(node, ast.AST) else node
+
+    def visit_Subscript(self, node: ast.Subscript) -> ast.expr:
+        self.generic_visit(node)
+        if getattr(self.resolver.object(node.value), "joins_its_index", False) is not True:
+            return node
+        pieces = node.slice.elts if isinstance(node.slice, ast.Tuple) else [node.slice]
+        return core.call(
+            ast.Attribute(node.value, "joined", ast.Load()),
+            *(
+                core.call(core.name("slice"), *((e or core.constant(None)) for e in ends(piece)))
+                if isinstance(piece, ast.Slice)
+                else piece
+                for piece in pieces
+            ),
+        )
+
+
+def ends(piece: ast.Slice) -> tuple[ast.expr | None, ...]:
+    return piece.lower, piece.upper, piece.step
 
 
 class Flatten:

@@ -83,6 +83,15 @@ def zeros(x: Any) -> Any:
     return tree_map(np.zeros_like, x)
 
 
+def _full(dot: Any, x: Any) -> Any:
+    """A tangent with zeros for what has none, integers in a list of arrays included."""
+    if dot is None:
+        return zeros(x)
+    if isinstance(x, (list, tuple)):
+        return [_full(d, item) for d, item in zip(dot, x, strict=True)]
+    return dot
+
+
 def tangent(
     rule: Rule, fn: Callable, dots: Sequence[Any], out: Any, operands: Sequence[Any], params: dict
 ) -> Any:
@@ -93,8 +102,7 @@ def tangent(
     if rule.jvp is not None:
         return rule.jvp(_materialized(dots, operands), out, *operands, **params)
     if rule.linear:
-        full = [zeros(x) if d is None else d for d, x in zip(dots, operands, strict=True)]
-        return fn(*full, **params)
+        return fn(*map(_full, dots, operands), **params)
     if rule.elementwise:
         total = None
         for vjp, dot in zip(rule.vjp, dots, strict=True):

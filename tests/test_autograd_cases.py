@@ -70,3 +70,31 @@ def test_standard_deviation_has_its_slope():
     deviation = x - x.mean(0)
     wanted = deviation / (3 * x.std(0))
     numpy.testing.assert_allclose(overt.grad(lambda x: np.std(x, 0).sum())(x), wanted, rtol=1e-5)
+
+
+def joined_rows(x):
+    return np.sum(np.sin(np.r_[x, 1:3, x[0], 5.0]) ** 2)
+
+
+def joined_columns(x):
+    return np.sum(np.c_[x, x * 2, np.ones(2)] ** 2)
+
+
+@pytest.mark.parametrize("f", [joined_rows, joined_columns])
+def test_pieces_between_the_brackets_of_r_and_c_have_derivatives(f):
+    x = numpy.array([0.5, 2.0], "float32")
+    if f is joined_rows:
+        wanted = numpy.sin(2 * x) + [numpy.sin(1.0), 0]
+    else:
+        wanted = 10 * x
+    numpy.testing.assert_allclose(overt.grad(f)(x), wanted, rtol=1e-5)
+    numpy.testing.assert_allclose(overt.jit(overt.grad(f))(x), wanted, rtol=1e-5)
+    numpy.testing.assert_allclose(overt.jvp(f, (x,), (np.ones(2),))[1], wanted.sum(), rtol=1e-5)
+
+
+def test_tangent_of_a_join_with_integers():
+    def f(x):
+        return np.sum(np.concatenate([x, np.arange(3), x]) ** 2)
+
+    x = numpy.array([0.5, 2.0], "float32")
+    assert float(overt.jvp(f, (x,), (np.ones(2),))[1]) == pytest.approx(4 * x.sum())

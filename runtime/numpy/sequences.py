@@ -227,8 +227,13 @@ class _Joined:
         self.__name__ = name
         self.axis, self.trans1d, self.ndmin = axis, trans1d, ndmin
 
+    joins_its_index = True  # for the passes: what is between the brackets has derivatives
+
     def __getitem__(self, key: Any) -> Any:
-        items = key if isinstance(key, tuple) else (key,)
+        return self.joined(*key) if isinstance(key, tuple) else self.joined(key)
+
+    def joined(self, *items: Any) -> Any:
+        """The pieces in one array."""
         axis, ndmin, trans1d = self.axis, self.ndmin, self.trans1d
         if items and isinstance(items[0], str):
             numbers = [int(part) for part in items[0].split(",")]
