@@ -167,7 +167,7 @@ def comb(N: Any, k: Any, exact: bool = False, repetition: bool = False) -> Any:
         N = N + k - 1
     valid = (k >= 0) & (k <= N)
     n, k = np.where(valid, N, 1), np.where(valid, k, 0)
-    ways = np.where((k == 0) | (k == n), 1, np.exp(-betaln(n - k + 1, k + 1)) / (n + 1))
+    ways = np.exp(-betaln(n - k + 1, k + 1)) / (n + 1)
     return np.where(np.isnan(N + k), np.nan, np.where(valid, ways, 0))
 
 
@@ -178,9 +178,21 @@ def poch(z: Any, m: Any) -> Any:
     >>> print(f"{poch(3.0, 2.0):.3f}")
     12.000
     """
-    total = np.add(z, m)
+    z, m = np.broadcast_arrays(*floats(z, m))
+    total = z + m
+    ends = (z <= 0) & (z == np.floor(z)), (total <= 0) & (total == np.floor(total))
+    both, large = ends[0] & ends[1], (z >= 10) & (total >= 10) & np.isfinite(total)
+    # Between two poles by reflection, far away by Stirling's series.
+    above, below = np.where(both, 1 - z, 1), np.where(both, 1 - total, 1)
+    reflected = np.where(m % 2 == 0, 1, -1) * np.exp(gammaln(above) - gammaln(below))
+    base, rise = np.where(large, z, 10), np.where(large, m, 1)
+    grown = (base + rise - 0.5) * np.log1p(rise / base) + rise * np.log(base) - rise
+    grown = np.exp(grown + stirling(base + rise) - stirling(base))
+    usual = ends[0] | ends[1] | large
+    z, total = np.where(usual, 1, z), np.where(usual, 1, total)
     ratio = gammasgn(total) * gammasgn(z) * np.exp(gammaln(total) - gammaln(z))
-    return np.where(np.equal(m, 0), 1, ratio)
+    ratio = np.where(large, grown, np.where(both, reflected, ratio))
+    return np.where(ends[0] & ~ends[1], 0, np.where(ends[1] & ~ends[0], np.inf, ratio))
 
 
 @composite(arrays=("a",))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import TYPE_CHECKING, Any
 
 import overt.runtime.numpy as np
@@ -11,7 +12,7 @@ from overt.runtime.numpy.zeros import over, times
 from overt.runtime.primitive import composite
 from overt.runtime.scipy import error_functions
 from overt.runtime.scipy.error_functions import *  # noqa: F403
-from overt.runtime.scipy.error_functions import floating, floats, special
+from overt.runtime.scipy.error_functions import floating, floats, horner, special
 
 if TYPE_CHECKING:
     from overt.runtime.scipy.bessel import *  # noqa: F403
@@ -153,7 +154,7 @@ def log_softmax(x: Any, axis: Any = None) -> Any:
 @composite(
     arrays=("x", "y"),
     vjp=(
-        lambda g, out, x, y: times(g, np.where(x == 0, 0, np.log(y))),
+        lambda g, out, x, y: times(g, np.log(y)),
         lambda g, out, x, y: times(g, over(x, y)),
     ),
 )
@@ -163,14 +164,14 @@ def xlogy(x: Any, y: Any) -> Any:
     >>> print(xlogy(0.0, 0.0))
     0.0
     """
-    x, y = floating(x), floating(y)
-    return times(x, np.log(y))
+    x, y = floats(x, y)
+    return np.where(np.isnan(y), np.nan, times(x, np.log(y)))
 
 
 @composite(
     arrays=("x", "y"),
     vjp=(
-        lambda g, out, x, y: times(g, np.where(x == 0, 0, np.log1p(y))),
+        lambda g, out, x, y: times(g, np.log1p(y)),
         lambda g, out, x, y: times(g, over(x, 1 + y)),
     ),
 )
@@ -180,8 +181,8 @@ def xlog1py(x: Any, y: Any) -> Any:
     >>> print(xlog1py(0.0, -1.0))
     0.0
     """
-    x, y = floating(x), floating(y)
-    return times(x, np.log1p(y))
+    x, y = floats(x, y)
+    return np.where(np.isnan(y), np.nan, times(x, np.log1p(y)))
 
 
 @composite(arrays=("x",))
@@ -242,6 +243,9 @@ def boxcox1p(x: Any, lmbda: Any) -> Any:
 
 
 def _boxcox(logarithm: Any, lmbda: Any) -> Any:
-    small = np.abs(lmbda) < 1e-19
-    safe = np.where(small, 1, lmbda)
-    return np.where(small, logarithm, np.expm1(safe * logarithm) / safe)
+    t = lmbda * logarithm
+    small = np.abs(t) < 0.01
+    near, far = np.where(small, t, 0), np.where(small, 1, t)
+    series = horner(tuple(1 / math.factorial(k + 1) for k in range(7, -1, -1)), near)
+    ratio = np.where(small, logarithm * series, np.expm1(far) / np.where(lmbda == 0, 1, lmbda))
+    return np.where(lmbda == 0, logarithm * series, ratio)
