@@ -16,8 +16,8 @@ def wide(x64):
     """All tests of this file compute in 64 bits."""
 
 
-def check_slopes(f, *args):
-    """Compiled tangents and gradients of `f` against differences."""
+def check_slopes(f, *args, tangents=True):
+    """Compiled gradients and tangents of `f` against differences."""
     rng = numpy.random.default_rng(0)
     args = [numpy.asarray(a) for a in args]
     dots = [rng.normal(size=a.shape) for a in args]
@@ -25,14 +25,12 @@ def check_slopes(f, *args):
     expected = difference(f, args, dots, 1e-4)
     weights = rng.normal(size=expected.shape)
 
-    def both(*xs):
-        bars = overt.vjp(f, *xs)[1](weights)
-        reverse = sum(np.sum(bar * dot) for bar, dot in zip(bars, dots, strict=True))
-        return overt.jvp(f, xs, tuple(dots))[1], reverse
-
-    forward, reverse = overt.jit(both)(*args)
-    assert_same(forward, expected, 1e-7, "forward")
-    assert_same(reverse, numpy.sum(weights * forward), 1e-9, "reverse")
+    bars = overt.jit(lambda *xs: overt.vjp(f, *xs)[1](weights))(*args)
+    total = sum(numpy.sum(bar * dot) for bar, dot in zip(bars, dots, strict=True))
+    assert_same(total, numpy.sum(weights * expected), 1e-7, "reverse")
+    if tangents:
+        forward = overt.jit(lambda *xs: overt.jvp(f, xs, tuple(dots))[1])(*args)
+        assert_same(forward, expected, 1e-7, "forward")
 
 
 @pytest.mark.parametrize("name", CONTINUOUS)
@@ -44,7 +42,8 @@ def test_continuous(name):
     f = lambda x, *args: np.concatenate(
         [g(x, *args) for g in parts] + [g(x / 10 + 0.4, *args) for g in quantiles]
     )
-    check_slopes(f, numpy.array(inside[:2]), *shapes, 0.01, 1.1)
+    loops = name in ("beta", "chi2", "gamma", "gennorm")  # which take long to compile
+    check_slopes(f, numpy.array(inside[:2]), *shapes, 0.01, 1.1, tangents=not loops)
 
 
 @pytest.mark.parametrize("name", DISCRETE)

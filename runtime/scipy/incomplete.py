@@ -85,7 +85,7 @@ def _lower_and_upper(a: Any, x: Any) -> tuple[Any, Any]:
     a, x = np.broadcast_arrays(*reals("gammainc", a, x))
     eps = float(np.finfo(x.dtype).eps)
     inside = (a > 0) & (a < np.inf) & (x > 0) & (x < np.inf)
-    small = x < a + 1
+    small = x < np.where(a < 0.5, 0.5, a + 1)
     near = inside & small
     shape, point = np.where(near, a, 1), np.where(near, x, 1)
     lower = _gamma_weight(shape, point) * _series(shape, point, eps)
