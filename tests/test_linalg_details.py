@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy
 import pytest
-from numeric import assert_same, difference
+from numeric import assert_same, check_derivatives, difference
 
 import overt
 import overt.numpy as np
@@ -115,6 +115,22 @@ def test_empty(shape: Any) -> None:
 def test_refusals(call: Any, message: str) -> None:
     with pytest.raises(ValueError, match=message):
         call()
+
+
+def test_one_triangle_alone_counts() -> None:
+    p = normal(3, 3)
+    p = p @ p.T + 3 * numpy.eye(3)
+
+    def check(f: Any) -> None:
+        check_derivatives(lambda a: np.sum(np.sin(f(a))), p)
+
+    for upper in (False, True):
+        check(lambda a: linalg.cholesky(a, upper=upper, symmetrize_input=False))  # noqa: B023
+        side = "U" if upper else "L"
+        check(lambda a: linalg.eigvalsh(a, side, symmetrize_input=False))  # noqa: B023
+        check(lambda a: linalg.eigh(a, side, False)[1] ** 2)  # noqa: B023
+        check(lambda a: overt.lax.linalg.eigh(a, lower=not upper, symmetrize_input=False)[1])  # noqa: B023
+        check(lambda a: overt.scipy.linalg.cho_factor(a, not upper)[0])  # noqa: B023
 
 
 # rules as text ------------------------------------------------------------------------------------

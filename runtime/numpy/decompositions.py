@@ -10,7 +10,9 @@ from overt.runtime.numpy.factor_derivatives import (
     eigh_dot,
     hermitian,
     mH,
+    mirrored,
     mT,
+    on_triangle,
     qr_tangents,
     singular_values_bar,
     singular_values_dot,
@@ -50,8 +52,12 @@ class SVDResult(NamedTuple):
 
 @with_rule(
     arrays=("a",),
-    vjp=(lambda g, out, a, *, upper, symmetrize_input: cholesky_bar(g, out, upper),),
-    jvp=lambda dots, out, a, *, upper, symmetrize_input: cholesky_dot(dots[0], out, upper),
+    vjp=(
+        lambda g, out, a, *, upper, symmetrize_input: cholesky_bar(g, out, upper, symmetrize_input),
+    ),
+    jvp=lambda dots, out, a, *, upper, symmetrize_input: cholesky_dot(
+        dots[0], out, upper, symmetrize_input
+    ),
 )
 def cholesky(a: Any, *, upper: bool = False, symmetrize_input: bool = True) -> Any:
     """Lower triangular L with L @ L.T equal to the (symmetrized) matrix; `upper`: its transpose.
@@ -140,8 +146,10 @@ def qr_bar(g: Any, out: Any, a: Any, mode: str = "reduced") -> Any:
 
 @composite(
     arrays=("a",),
-    vjp=(lambda g, out, a, *, UPLO, symmetrize_input: eigh_bar(g, out),),
-    jvp=lambda dots, out, a, *, UPLO, symmetrize_input: eigh_dot(dots[0], out),
+    vjp=(lambda g, out, a, *, UPLO, symmetrize_input: eigh_bar(g, out, UPLO, symmetrize_input),),
+    jvp=lambda dots, out, a, *, UPLO, symmetrize_input: eigh_dot(
+        dots[0], out, UPLO, symmetrize_input
+    ),
 )
 def eigh(a: Any, UPLO: str | None = None, symmetrize_input: bool = True) -> Any:
     """Ascending eigenvalues, and eigenvectors in the columns, of the Hermitian part of a matrix.
@@ -163,8 +171,10 @@ def eigh(a: Any, UPLO: str | None = None, symmetrize_input: bool = True) -> Any:
 
 @composite(
     arrays=("a",),
-    vjp=(lambda g, out, a, *, UPLO, symmetrize_input: eigvalsh_bar(g, a),),
-    jvp=lambda dots, out, a, *, UPLO, symmetrize_input: eigvalsh_dot(dots[0], a),
+    vjp=(lambda g, out, a, *, UPLO, symmetrize_input: eigvalsh_bar(g, a, UPLO, symmetrize_input),),
+    jvp=lambda dots, out, a, *, UPLO, symmetrize_input: eigvalsh_dot(
+        dots[0], a, UPLO, symmetrize_input
+    ),
 )
 def eigvalsh(a: Any, UPLO: str | None = "L", *, symmetrize_input: bool = True) -> Any:
     """Ascending eigenvalues of the Hermitian part of a matrix.
@@ -175,16 +185,19 @@ def eigvalsh(a: Any, UPLO: str | None = "L", *, symmetrize_input: bool = True) -
     return np.linalg.eigh(a, UPLO, symmetrize_input)[0]
 
 
-def eigvalsh_dot(a_dot: Any, a: Any) -> Any:
+def eigvalsh_dot(a_dot: Any, a: Any, UPLO: str | None = "L", symmetrize_input: bool = True) -> Any:
     """Tangent of `eigvalsh(a)`: the diagonal in the basis of eigenvectors."""
-    _, v = np.linalg.eigh(a)
+    _, v = np.linalg.eigh(a, UPLO, symmetrize_input)
+    if not symmetrize_input:
+        a_dot = mirrored(a_dot, UPLO != "U")
     return np.real(np.sum(np.conj(v) * (hermitian(a_dot) @ v), axis=-2))
 
 
-def eigvalsh_bar(g: Any, a: Any) -> Any:
+def eigvalsh_bar(g: Any, a: Any, UPLO: str | None = "L", symmetrize_input: bool = True) -> Any:
     """Cotangent of a in `eigvalsh(a)`: finite, whether some eigenvalues are equal or not."""
-    _, v = np.linalg.eigh(a)
-    return np.conj(v) * np.expand_dims(g, -2) @ mT(v)
+    _, v = np.linalg.eigh(a, UPLO, symmetrize_input)
+    bar = np.conj(v) * np.expand_dims(g, -2) @ mT(v)
+    return bar if symmetrize_input else on_triangle(bar, UPLO != "U")
 
 
 @composite(arrays=("a",), jvp=lambda dots, out, a: eig_dot(dots[0], out))

@@ -32,6 +32,18 @@ def hermitian(x: Any) -> Any:
     return 0.5 * (x + mH(x))
 
 
+def mirrored(a: Any, lower: bool = True) -> Any:
+    """The Hermitian matrices of which one triangle is given."""
+    half = np.tril(a, -1) if lower else np.triu(a, 1)
+    return half + mH(half) + np.real(a * eye_like(a)).astype(a.dtype)
+
+
+def on_triangle(bar: Any, lower: bool = True) -> Any:
+    """Cotangent of the triangle from that of the Hermitian matrices mirrored from it."""
+    triangle = np.tril if lower else np.triu
+    return triangle(bar) + triangle(mH(bar), -1 if lower else 1)
+
+
 def columns(s: Any) -> Any:
     """Vectors laid out so that they scale columns."""
     return np.expand_dims(s, -2)
@@ -77,8 +89,15 @@ def half_lower(x: Any) -> Any:
     return np.tril(x) * (1.0 - 0.5 * eye_like(x))
 
 
-def cholesky_dot(a_dot: Any, factor: Any, upper: bool = False) -> Any:
-    """Tangent of L: L @ lower(L^-1 a_dot L^-H); of its adjoint where the factor is upper."""
+def cholesky_dot(
+    a_dot: Any, factor: Any, upper: bool = False, symmetrize_input: bool = True
+) -> Any:
+    """Tangent of L: L @ lower(L^-1 a_dot L^-H); of its adjoint where the factor is upper.
+
+    Without `symmetrize_input` the factor depends on one triangle of a.
+    """
+    if not symmetrize_input:
+        a_dot = mirrored(a_dot, not upper)
     if upper:
         return mH(cholesky_dot(a_dot, mH(factor)))
     inner = triangular(factor, hermitian(a_dot))
@@ -86,8 +105,13 @@ def cholesky_dot(a_dot: Any, factor: Any, upper: bool = False) -> Any:
     return factor @ half_lower(inner)
 
 
-def cholesky_bar(g: Any, factor: Any, upper: bool = False) -> Any:
-    """Cotangent of a, Hermitian: L^-T lower(L^T g) L^-1, made symmetric."""
+def cholesky_bar(g: Any, factor: Any, upper: bool = False, symmetrize_input: bool = True) -> Any:
+    """Cotangent of a, Hermitian: L^-T lower(L^T g) L^-1, made symmetric.
+
+    Without `symmetrize_input` the factor depends on one triangle of a.
+    """
+    if not symmetrize_input:
+        return on_triangle(cholesky_bar(g, factor, upper), not upper)
     if upper:
         g, factor = mH(g), mH(factor)
     middle = half_lower(mT(factor) @ np.tril(g))
@@ -213,15 +237,21 @@ def turns(inner: Any, values: Any) -> Any:
     return over_gaps(np.where(same, 0.0, inner), gaps)
 
 
-def eigh_dot(a_dot: Any, out: Any) -> tuple[Any, Any]:
+def eigh_dot(
+    a_dot: Any, out: Any, UPLO: str | None = None, symmetrize_input: bool = True
+) -> tuple[Any, Any]:
     """Tangents of eigenvalues and eigenvectors of a Hermitian matrix."""
     w, v = out
+    if not symmetrize_input:
+        a_dot = mirrored(a_dot, UPLO != "U")
     inner = mH(v) @ hermitian(a_dot) @ v
     return packed(out, (np.real(np.diagonal(inner, 0, -2, -1)), v @ turns(inner, w)))
 
 
-def eigh_bar(g: Any, out: Any) -> Any:
+def eigh_bar(g: Any, out: Any, UPLO: str | None = None, symmetrize_input: bool = True) -> Any:
     """Cotangent of a Hermitian matrix from those of its eigenvalues and eigenvectors."""
+    if not symmetrize_input:
+        return on_triangle(eigh_bar(g, out), UPLO != "U")
     (w_bar, v_bar), (w, v) = g, out
     inner = eye_like(v) * rows(w_bar) + turns(mT(v) @ v_bar, w)
     return hermitian(np.conj(v) @ inner @ mT(v))

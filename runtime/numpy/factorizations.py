@@ -60,8 +60,8 @@ cholesky_factor = Primitive(
     "cholesky_factor",
     shape=_cholesky_aval,
     lower=_lower_cholesky,
-    vjp=(lambda g, out, a: cholesky_bar(g, out),),
-    jvp=lambda dots, out, a: cholesky_dot(dots[0], out),
+    vjp=(lambda g, out, a: on_triangle(cholesky_bar(g, out)),),
+    jvp=lambda dots, out, a: cholesky_dot(mirrored(dots[0]), out),
     batch=batched_in_front(lambda: cholesky_factor),
     doc="Lower triangular L with L @ L.H = a, from a's lower triangle; NaN if a is not positive.",
 )
@@ -239,6 +239,8 @@ from overt.runtime.numpy.factor_derivatives import (  # noqa: E402
     cholesky_dot,
     lu_bar,
     lu_dot,
+    mirrored,
+    on_triangle,
     triangular_bar_a,
     triangular_bar_y,
 )

@@ -64,7 +64,7 @@ eigh_factor = Primitive(
     "eigh_factor",
     shape=_eigh_avals,
     lower=_lower_eigh,
-    vjp=(lambda g, out, a, **how: eigh_bar(g, out),),
+    vjp=(lambda g, out, a, *, lower=True, algorithm="": on_triangle(eigh_bar(g, out), lower),),
     batch=batched_in_front(lambda: eigh_factor),
     doc="Ascending eigenvalues and eigenvectors of a Hermitian matrix, from one triangle of it.",
 )
@@ -219,4 +219,9 @@ eig_factor = Primitive(
 )
 
 from overt.backend.builder import boolean  # noqa: E402
-from overt.runtime.numpy.factor_derivatives import eig_dot, eigh_bar, svd_bar  # noqa: E402
+from overt.runtime.numpy.factor_derivatives import (  # noqa: E402
+    eig_dot,
+    eigh_bar,
+    on_triangle,
+    svd_bar,
+)

@@ -13,7 +13,7 @@ from overt.runtime.lax.condensed import hessenberg_form, schur_form
 from overt.runtime.lax.linalg import pivoted_qr
 from overt.runtime.lax.polar import polar_factors
 from overt.runtime.numpy.decompositions import lower_factor
-from overt.runtime.numpy.factor_derivatives import mH, triangular
+from overt.runtime.numpy.factor_derivatives import mH, mirrored, triangular
 from overt.runtime.numpy.factorizations import householder_product
 from overt.runtime.numpy.solving import as_inexact, as_matrices
 
@@ -61,12 +61,6 @@ def eigh(
     if eigvals_only:
         return values
     return values, factor @ vectors if type == 3 else triangular(factor, vectors, "C")
-
-
-def mirrored(a: Any, lower: bool) -> Any:
-    """The Hermitian matrices of which one triangle is given."""
-    half = np.tril(a, -1) if lower else np.triu(a, 1)
-    return half + mH(half) + np.real(a * np.eye(a.shape[-1], dtype=a.dtype)).astype(a.dtype)
 
 
 def eigh_tridiagonal(
