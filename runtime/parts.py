@@ -25,6 +25,8 @@ def is_array(x: Any) -> bool:
         return True
     if type(x) is UndefinedValue or not hasattr(x, "dtype"):
         return False
+    if hasattr(type(x), "__overt_sparse__"):  # a container of arrays
+        return False
     return isinstance(getattr(x, "shape", None), tuple)
 
 

@@ -138,6 +138,29 @@ def test_transformations():
     assert_allclose(found, scales[:, None, None] * DENSE)
 
 
+def test_operators_in_sparsified_functions():
+    m = BCOO.fromdense(DENSE, nse=18)
+    scale = RNG.normal(size=5)
+
+    def energy(scale, data, dense):
+        w = DENSE if dense else m.with_data(data)
+        total = (w * scale + 2.0 * w / 3.0 - w * scale[0]) @ VECTOR
+        rest = (w * scale).sum(0)
+        return np.sum(np.cos(total)) + np.sum(np.sin(rest if dense else rest.todense()))
+
+    sparsified = sparse.sparsify(energy)
+    wanted = overt.grad(energy)(scale, m.data, True)
+    for run in (lambda f: f, overt.jit):
+        assert_allclose(run(overt.grad(lambda s: sparsified(s, m.data, False)))(scale), wanted)
+    tangent = overt.jvp(lambda s: sparsified(s, m.data, False), (scale,), (scale,))[1]
+    assert_allclose(tangent, numpy.dot(wanted, scale))
+    rows = BCSR.fromdense(DENSE)
+    slope = overt.grad(lambda v: np.sum(np.sin(rows @ v)))(VECTOR)
+    assert_allclose(slope, overt.grad(lambda v: np.sum(np.sin(DENSE @ v)))(VECTOR))
+    with pytest.raises(TypeError, match="sparsify"):
+        overt.grad(lambda s: np.sum((m * s) @ VECTOR))(scale)
+
+
 def test_compiled_gradients_leave_integers_out():
     gradient = overt.jit(overt.grad(lambda t: t[0] * 2.0, allow_int=True))((2.0, 3))
     assert gradient[0] == 2 and gradient[1].dtype == overt.dtypes.float0

@@ -19,6 +19,11 @@ from overt.runtime.tree import register_pytree_node
 
 __all__ = ["BCOO"]
 
+NOT_DIFFERENTIATED = (
+    "this operator of a sparse array is not differentiated as it stands: put it into a function "
+    "and sparsify that"
+)
+
 
 class BCOO:
     """A sparse array: `data` at `indices`, zero elsewhere. Repeated indices mean the sum.
@@ -87,7 +92,7 @@ class BCOO:
         return f"BCOO({', '.join([f'{self.dtype}[{lengths}]', f'nse={self.nse}', *extra])})"
 
     def __array__(self, *args: Any, **kwargs: Any) -> Any:
-        raise TypeError("a BCOO is not converted to an array by itself; use its todense()")
+        raise TypeError(f"a BCOO is no array; use its todense(). Or: {NOT_DIFFERENTIATED}")
 
     def __len__(self) -> int:
         return self.shape[0]
@@ -115,6 +120,8 @@ class BCOO:
 
     def flattened(self) -> BCOO:
         """The same without axes of batches and dense ones: all axes are sparse."""
+        if self.indices is None or not dtypes.is_integer(self.indices.dtype):
+            raise TypeError(NOT_DIFFERENTIATED)
         b, n, d = self.n_batch, self.n_sparse, self.n_dense
         if not b and not d:
             return self

@@ -136,8 +136,8 @@ def eye(
 def sparsify(f: Callable, use_tracer: bool = False) -> Callable:
     """`f` for sparse arguments: whose operators `@ + - * /` and methods are those of `BCOO`.
 
-    A function of arrays that has no sparse form raises a TypeError for them. `use_tracer` has no
-    effect.
+    All of them are differentiated in it, in reverse too. A function of arrays that has no sparse
+    form raises a TypeError for them. `use_tracer` has no effect.
 
     >>> f = sparsify(lambda m, v: 2 * m.T @ v)
     >>> print(f(eye(2), np.array([1.0, 2.0])))

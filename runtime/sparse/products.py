@@ -104,17 +104,20 @@ def _check_lengths(first: Any, second: Any, over: Any, batch: Any) -> None:
 
 
 def matmul(x: Any, y: Any) -> Any:
-    """`x @ y` of two arrays, one or both BCOO."""
-    if not isinstance(x, BCOO):
-        x = np.asarray(x)
-    if not isinstance(y, BCOO):
-        y = np.asarray(y)
+    """`x @ y` of two arrays, one or both sparse."""
+    x, y = _operand(x), _operand(y)
     if x.ndim not in (1, 2) or y.ndim not in (1, 2):
         raise NotImplementedError(
             f"@ of a BCOO is of matrices and vectors, not of shapes {x.shape} and {y.shape}; use "
             "bcoo_dot_general"
         )
     return bcoo_dot_general(x, y, dimension_numbers=(((x.ndim - 1,), (0,)), ((), ())))
+
+
+def _operand(x: Any) -> Any:
+    if hasattr(x, "to_bcoo"):
+        return x.to_bcoo()
+    return x if isinstance(x, BCOO) else np.asarray(x)
 
 
 def matmul_bars(g: Any, x: Any, y: Any, which: int) -> Any:
@@ -126,7 +129,7 @@ def matmul_bars(g: Any, x: Any, y: Any, which: int) -> Any:
     def product(z: Any) -> Any:
         return matmul(z, y) if which == 0 else matmul(x, z)
 
-    if not isinstance(operand, BCOO):
+    if not hasattr(operand, "with_data"):
         return vjp_call(product, np.asarray(operand))[1](g)[0]
     _, pull = vjp_call(lambda data: product(operand.with_data(data)), operand.data)
     return operand.with_data(pull(g)[0])

@@ -9,7 +9,7 @@ from typing import Any
 import numpy
 
 import overt.runtime.numpy as np
-from overt.runtime.sparse.coordinates import BCOO
+from overt.runtime.sparse.coordinates import BCOO, NOT_DIFFERENTIATED
 from overt.runtime.tree import register_pytree_node
 
 __all__ = ["BCSR"]
@@ -84,7 +84,13 @@ class BCSR:
         return f"BCSR({self.dtype}[{self.shape[0]},{self.shape[1]}], nse={self.nse})"
 
     def __array__(self, *args: Any, **kwargs: Any) -> Any:
-        raise TypeError("a BCSR is not converted to an array by itself; use its todense()")
+        raise TypeError(f"a BCSR is no array; use its todense(). Or: {NOT_DIFFERENTIATED}")
+
+    def with_data(self, data: Any) -> BCSR:
+        """Other numbers at the same places."""
+        return _rebuilt(
+            (data, self.indices, self.indptr), self.shape, self.indices_sorted, self.unique_indices
+        )  # fmt: skip
 
     def to_bcoo(self) -> BCOO:
         """The same with coordinates."""
@@ -101,7 +107,7 @@ class BCSR:
         return self.to_bcoo().todense()
 
     def __matmul__(self, other: Any) -> Any:
-        return self.to_bcoo() @ (other.to_bcoo() if isinstance(other, BCSR) else other)
+        return self.to_bcoo() @ other
 
     def __rmatmul__(self, other: Any) -> Any:
         return other @ self.to_bcoo()
