@@ -14,7 +14,8 @@ import numpy
 from overt.runtime import dtypes
 from overt.runtime.aval import Aval, aval_of
 from overt.runtime.batching import AUTO, vmap_call
-from overt.runtime.derivatives import add, is_inexact, materialize
+from overt.runtime.closures import Captures, captured_leaves
+from overt.runtime.derivatives import NoCotangent, add, is_inexact, materialize
 from overt.runtime.dual import Dual, dual, primal_at, tangent_at
 from overt.runtime.lanes import Lanes
 from overt.runtime.parts import is_array
@@ -202,7 +203,13 @@ class CustomRule:
 
     def _recorded_call(self, tape: Any, fixed: tuple, leaves: list, definition: Any) -> Any:
         primals = definition.unflatten(map(tape.primal, leaves))
+        held = Captures([x for f in fixed for x in captured_leaves(f, tape.owns)])
+        fixed = tuple(held.replaced(f, list(map(tape.primal, held.values))) for f in fixed)
         fixed = tree_map(tape.primal, fixed)
+        nothing = NoCotangent(
+            f"{self.__name__} holds one of its nondiff_argnums fixed, but that, or a value that it "
+            "has captured, is differentiated; give the value as an argument (closure_convert does)"
+        )
         active = definition.unflatten(tape.primal(x) is not x for x in leaves)
         out, pull = self.reverse(fixed, primals, active)
         results, out_definition = tree_flatten(out)
@@ -211,9 +218,11 @@ class CustomRule:
         def pullback(gs: list[Any]) -> list[Any]:
             filled = [filled_in(g, x) for g, x in zip(gs, results, strict=True)]
             bars = pull(out_definition.unflatten(filled))
-            return definition.flatten_up_to(_whole(bars, primals))
+            return [*definition.flatten_up_to(_whole(bars, primals)), *[nothing] * count]
 
-        return out_definition.unflatten(tape.record(results, leaves, pullback))
+        count = len(held.values)
+        recorded = tape.record(results, [*leaves, *held.values], pullback)
+        return out_definition.unflatten(recorded)
 
     def _lanes_call(self, level: int, fixed: tuple, leaves: list, definition: Any) -> Any:
         peers = [type(x) is Lanes and x.level == level for x in leaves]

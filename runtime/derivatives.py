@@ -10,11 +10,12 @@ from __future__ import annotations
 import functools
 import operator
 from collections.abc import Callable
-from typing import Any
+from typing import Any, NoReturn
 
 import numpy
 
 from overt.runtime import dtypes
+from overt.runtime.errors import UnexpectedTracerError
 from overt.runtime.parts import NUMBERS, is_array, is_wrapping, parts_of
 from overt.runtime.undefined import UndefinedValue
 from overt.runtime.unsure import Unsure
@@ -119,6 +120,19 @@ def children_of(x: Any) -> tuple[list[Any], Callable[[list[Any]], Any]] | None:
     return parts.values, tuple if type(x) is functools.partial else parts.rebuild
 
 
+class NoCotangent:
+    """The cotangent of a value that a derivative rule holds fixed: to use it is an error."""
+
+    def __init__(self, message: str):
+        self.message = message
+
+    def refuse(self, *_: Any, **__: Any) -> NoReturn:
+        """Say that the derivative is not known."""
+        raise UnexpectedTracerError(self.message)
+
+    __array__ = __add__ = __radd__ = __mul__ = __rmul__ = refuse
+
+
 def add(a: Any, b: Any) -> Any:
     """The sum of two cotangents of the same value; None is zero.
 
@@ -130,6 +144,8 @@ def add(a: Any, b: Any) -> Any:
     if b is None or type(b) is UndefinedValue:
         return a
     if is_array(a) and is_array(b):
+        return a + b
+    if isinstance(a, NoCotangent) or isinstance(b, NoCotangent):
         return a + b
     if is_array(a) != is_array(b):  # one of them a value that all records of a loop share
         from overt.runtime.repeated import rows_of

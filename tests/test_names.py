@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import functools
 import logging
 
 import numpy as onp
@@ -230,3 +231,27 @@ def test_closures_are_opened():
     assert_allclose(scaled(2.0, 3.0), 36)
     assert_allclose(overt.jit(scaled)(2.0, 3.0), 36)
     assert_allclose(overt.vmap(scaled)(X, X), [1, 1, 1])
+
+
+@functools.partial(overt.custom_vjp, nondiff_argnums=(0,))
+def squared(f, x, *hidden):
+    return f(x, *hidden) ** 2
+
+
+squared.defvjp(
+    lambda f, x, *hidden: (f(x, *hidden) ** 2, (x, hidden)),
+    lambda f, kept, g: overt.vjp(lambda x, *hidden: f(x, *hidden) ** 2, kept[0], *kept[1])[1](g),
+)
+
+
+def test_what_a_rule_holds_fixed_has_no_derivative():
+    def open_(a, x):
+        pure, hidden = overt.closure_convert(lambda y: a * y, x)
+        return squared(pure, x, *hidden)
+
+    closed = lambda a, x: squared(lambda y: a * y, x)
+    for transform in (lambda f: f, overt.jit):
+        assert_allclose(transform(overt.grad(open_, (0, 1)))(2.0, 3.0), (36, 24))
+        assert_allclose(transform(overt.grad(closed, 1))(2.0, 3.0), 24)
+        with pytest.raises(errors.UnexpectedTracerError, match="nondiff_argnums"):
+            transform(overt.grad(closed))(2.0, 3.0)
