@@ -51,18 +51,18 @@ def installed_plugin(platform: str) -> pathlib.Path:
     return path
 
 
-def has_tpu() -> bool:
-    """Whether the machine has TPU chips: devices of Google's on its bus."""
-    for vendor in pathlib.Path("/sys/bus/pci/devices").glob("*/vendor"):
+# TPU chips on the PCI bus: v2 and v3, v4, v5p, v5e, v6e, v7x.
+_TPUS = ("0x0027", "0x0056", "0x005e", "0x0062", "0x0063", "0x006f", "0x0076")
+
+
+def has_tpu(root: pathlib.Path = pathlib.Path("/")) -> bool:
+    """Whether the machine has TPU chips: Google's virtual devices have the same vendor."""
+    for vendor in (root / "sys/bus/pci/devices").glob("*/vendor"):
         with contextlib.suppress(OSError):
-            if vendor.read_text().strip() == "0x1ae0" and not _is_network(vendor.parent):
+            device = (vendor.parent / "device").read_text().strip()
+            if vendor.read_text().strip() == "0x1ae0" and device in _TPUS:
                 return True
-    return any(pathlib.Path("/dev").glob("accel[0-9]*"))
-
-
-def _is_network(device: pathlib.Path) -> bool:
-    """Google's virtual network card is on the bus of every machine of its cloud."""
-    return (device / "class").read_text().startswith("0x02")
+    return any((root / "dev").glob("accel[0-9]*"))
 
 
 _chosen: str | None = None

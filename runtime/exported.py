@@ -146,6 +146,11 @@ class Exported:
 
         return module.text(portable.from_bytes(self.body_bytes(platform or self.platforms[0])))
 
+    @property
+    def mlir_module_serialized(self) -> bytes:
+        """The program as a portable artifact of StableHLO."""
+        return self.body_bytes(self.platforms[0])
+
     def body_bytes(self, platform: str) -> bytes:
         """The program for a platform as a portable artifact of StableHLO."""
         return self.body.module(platform)

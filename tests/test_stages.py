@@ -107,6 +107,8 @@ def test_text_in_each_dialect():
         lowered.as_text("fortran")
     for_tpu = overt.jit(np.sin).trace(ROW).lower(lowering_platforms=("tpu",))
     assert "stablehlo.sine" in for_tpu.as_text()
+    with pytest.raises(ValueError, match="lowered for tpu, but is compiled for cpu"):
+        for_tpu.compile()
     assert "sine" in overt.xla_computation(np.sin)(ROW).as_hlo_text()
 
 

@@ -100,6 +100,18 @@ def test_plugins_are_found_without_importing_them(tmp_path):
     assert done.stdout.strip() == str(package / "xla_cuda_plugin.so"), done.stderr
 
 
+def test_tpus_are_told_from_other_devices_of_their_vendor(tmp_path):
+    assert not client.has_tpu(tmp_path)
+    for name, vendor, device in (("0", "0x1ae0", "0x0042"), ("1", "0x10de", "0x0063")):
+        folder = tmp_path / "sys/bus/pci/devices" / name
+        folder.mkdir(parents=True)
+        (folder / "vendor").write_text(vendor + "\n")
+        (folder / "device").write_text(device + "\n")
+    assert not client.has_tpu(tmp_path)
+    (folder / "vendor").write_text("0x1ae0\n")
+    assert client.has_tpu(tmp_path)
+
+
 def run(code: str, **variables: str) -> subprocess.CompletedProcess:
     return subprocess.run(
         [sys.executable, "-c", code], capture_output=True, text=True,

@@ -211,6 +211,13 @@ class Lowered(Stage):
 
     def compile(self, compiler_options: CompilerOptions | None = None) -> Compiled:
         """Compile it; options are XLA's, by name, such as `{"xla_cpu_enable_fast_math": True}`."""
+        from overt.backend.client import default_platform
+
+        if self.platform != default_platform():
+            raise ValueError(
+                f"the program was lowered for {self.platform}, but is compiled for "
+                f"{default_platform()}; compile_for(device) compiles for another chip"
+            )
         staged = self.traced.staged
         if compiler_options:
             staged = copy.copy(staged)
