@@ -19,6 +19,7 @@ from overt.runtime.custom import custom_vjp
 from overt.runtime.derivatives import is_inexact
 from overt.runtime.export_format import VERSION, pack, unpack
 from overt.runtime.export_trees import tree_from_json, tree_to_json
+from overt.runtime.host import host_callback
 from overt.runtime.interop import as_array
 from overt.runtime.primitive import GRAPH
 from overt.runtime.tree import PyTreeDef, tree_flatten
@@ -122,7 +123,7 @@ class Exported:
         self, fun_name: str, trees: tuple[PyTreeDef, PyTreeDef], in_avals: Sequence[Aval],
         out_avals: Sequence[Aval], body: ExportedCall, *,
         disabled_safety_checks: Sequence[DisabledSafetyCheck] = (),
-        get_vjp: Callable[[], Exported] | None = None,
+        get_vjp: Callable[[], Exported] | None = None, rooms: Sequence[int] = (),
     ) -> None:  # fmt: skip
         self.fun_name = fun_name
         self.in_tree, self.out_tree = trees
@@ -130,6 +131,7 @@ class Exported:
         self.body = body
         self.disabled_safety_checks = tuple(disabled_safety_checks)
         self._get_vjp = get_vjp
+        self.rooms = tuple(rooms)  # for records of loops, whose counts are the last results
 
     nr_devices = 1
     ordered_effects = unordered_effects = ()  # programs with effects are refused
@@ -201,9 +203,25 @@ class Exported:
                     f"{self.fun_name} is an exported program, which cannot be batched with vmap; "
                     "export a batched function, or loop with overt.lax.map"
                 )
+        count = len(self.out_avals)
         if GRAPH.get() is None:
-            return tuple(self._program.run([as_array(x) for x in arrays]))
-        return tuple(self._recorded(*arrays))
+            results = self._program.run([as_array(x) for x in arrays])
+            self.check_rooms(*results[count:])
+        else:
+            results = self._recorded(*arrays)
+            if self.rooms:
+                host_callback(self.check_rooms, (), *results[count:])
+        return tuple(results[:count])
+
+    def check_rooms(self, *counts: Any) -> None:
+        """Refuse results that a loop of too many iterations had no records for."""
+        for needed, room in zip(counts, self.rooms, strict=True):
+            if int(needed) > room:
+                raise RuntimeError(
+                    f"a loop in {self.fun_name} makes {int(needed)} iterations, but was exported "
+                    f"with room for the records of {room}; export it with loop_records="
+                    f"{int(needed)} or more"
+                )
 
     def _recorded(self, *arrays: Any) -> list:
         return list(staging.record(self.body, arrays, {}, (), self.body.out))
@@ -265,7 +283,7 @@ class Exported:
         """(what the header says of the program, the payloads with the program itself)."""
         modules = list(dict.fromkeys(self.body.modules.values()))
         places = {p: modules.index(m) for p, m in self.body.modules.items()}
-        return {"platforms": places}, modules
+        return {"platforms": places, "rooms": self.rooms}, modules
 
     def __repr__(self) -> str:
         inputs, outputs = (", ".join(map(str, a)) for a in (self.in_avals, self.out_avals))
@@ -287,13 +305,21 @@ def deserialize(blob: bytes | bytearray) -> Exported:
             return sized_from(header, payloads, get_vjp)
         common = common_parts(header, None)
         modules = {p: payloads[i] for p, i in header["platforms"].items()}
+        rooms = header["rooms"]
     except (KeyError, IndexError, TypeError) as error:
         raise ValueError(f"this exported function lacks a part: {error!r}") from None
     name, trees, in_avals, out_avals, checks = common
-    body = ExportedCall(name, modules, tuple(out_avals), DisabledSafetyCheck.platform() in checks)
+    out = (*out_avals, *counts_of(rooms))
+    body = ExportedCall(name, modules, out, DisabledSafetyCheck.platform() in checks)
     return Exported(
-        name, trees, in_avals, out_avals, body, disabled_safety_checks=checks, get_vjp=get_vjp
-    )
+        name, trees, in_avals, out_avals, body, disabled_safety_checks=checks, get_vjp=get_vjp,
+        rooms=rooms,
+    )  # fmt: skip
+
+
+def counts_of(rooms: Sequence[int]) -> list[Aval]:
+    """The kinds of the counts of records that a program returns last."""
+    return [Aval((), numpy.dtype("int32"))] * len(rooms)
 
 
 def common_parts(header: dict[str, Any], scope: Any) -> tuple:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import linecache
 from collections.abc import Callable, Sequence
+from contextvars import ContextVar
 from typing import Any
 
 import numpy as np
@@ -342,11 +343,13 @@ def is_known(x: Any) -> bool:
 # ---- capacities of buffers whose length is not known ----
 
 _capacities: dict[Any, int] = {}
+# What programs get that cannot be staged again with more.
+LEAST_CAPACITY: ContextVar[int] = ContextVar("overt_least_capacity", default=0)
 
 
 def capacity(site: Any, start: int = 64) -> int:
     """How large a buffer to give the loop at `site`: what it needed before, or `start`."""
-    return _capacities.get(site, start)
+    return max(_capacities.get(site, start), LEAST_CAPACITY.get())
 
 
 def learn_capacity(site: Any, needed: int) -> None:

@@ -10,8 +10,15 @@ from overt.runtime import dtypes, interop
 from overt.runtime.aval import aval_of, is_known_size
 from overt.runtime.derivatives import is_inexact
 from overt.runtime.dimensions import assumptions, is_symbolic_dim
-from overt.runtime.exported import PLATFORMS, DisabledSafetyCheck, Exported, ExportedCall
+from overt.runtime.exported import (
+    PLATFORMS,
+    DisabledSafetyCheck,
+    Exported,
+    ExportedCall,
+    counts_of,
+)
 from overt.runtime.parts import is_array
+from overt.runtime.staging import LEAST_CAPACITY
 from overt.runtime.tree import PyTreeDef, tree_flatten
 from overt.transformer.jit import Jitted
 
@@ -26,11 +33,12 @@ def default_export_platform() -> str:
 
 def export(
     fun_jit: Callable, *, platforms: Sequence[str] | None = None,
-    disabled_checks: Sequence[DisabledSafetyCheck] = (),
+    disabled_checks: Sequence[DisabledSafetyCheck] = (), loop_records: int = 1024,
 ) -> Callable[..., Exported]:  # fmt: skip
     """A function of arguments (or of their ShapeDtypeStructs) that gives the program for them.
 
-    `platforms` are those that it may be called on, whether or not this machine has them.
+    `platforms` are those that it may be called on, whether or not this machine has them.  Loops
+    under differentiation whose length only the run knows get room for `loop_records` iterations.
 
     Errors: ValueError for what cannot leave the process: calls of Python functions, stores into
     the caller's objects, results that are not arrays.
@@ -52,7 +60,7 @@ def export(
 
     @functools.wraps(fun_jit)
     def exporting(*args: Any, **kwargs: Any) -> Exported:
-        return Export(fun_jit, chosen, tuple(disabled_checks)).made(args, kwargs)
+        return Export(fun_jit, chosen, tuple(disabled_checks), loop_records).made(args, kwargs)
 
     return exporting
 
@@ -61,14 +69,20 @@ class Export:
     """One function on its way out."""
 
     def __init__(
-        self, jitted: Jitted, platforms: tuple[str, ...], disabled: tuple[DisabledSafetyCheck, ...]
-    ) -> None:
+        self, jitted: Jitted, platforms: tuple[str, ...],
+        disabled: tuple[DisabledSafetyCheck, ...], loop_records: int,
+    ) -> None:  # fmt: skip
         self.jitted, self.platforms, self.disabled = jitted, platforms, disabled
+        self.loop_records = loop_records
         self.name = getattr(jitted, "__name__", "function")
 
     def made(self, args: tuple, kwargs: dict[str, Any]) -> Exported:
-        with assumptions() as assumed:
-            traced = self.jitted.trace(*args, **kwargs)
+        token = LEAST_CAPACITY.set(self.loop_records)
+        try:
+            with assumptions() as assumed:
+                traced = self.jitted.trace(*args, **kwargs)
+        finally:
+            LEAST_CAPACITY.reset(token)
         program = self.program(traced)
         leaves, in_tree = tree_flatten(self.dynamic(args, kwargs))
         in_avals = [aval_of(x) for x in leaves]
@@ -79,12 +93,14 @@ class Export:
             PLATFORMS.get(p, p): self.module(program, PLATFORMS.get(p, p)) for p in self.platforms
         }
         any_platform = DisabledSafetyCheck.platform() in self.disabled
-        body = ExportedCall(self.name, modules, program.out, any_platform)
+        rooms = [room for _, _, room in program.checks]
+        out = (*program.out, *counts_of(rooms))
+        body = ExportedCall(self.name, modules, out, any_platform)
 
         get_vjp = self.derivative(args, kwargs, in_tree, in_avals, program.out)
         return Exported(
             self.name, (in_tree, out_tree), in_avals, program.out, body,
-            disabled_safety_checks=self.disabled, get_vjp=get_vjp,
+            disabled_safety_checks=self.disabled, get_vjp=get_vjp, rooms=rooms,
         )  # fmt: skip
 
     def derivative(
@@ -96,7 +112,7 @@ class Export:
         def derivative() -> Exported:
             inner = derivative_of(self.jitted, args, kwargs, in_tree, self.name)
             inexact = [a for a in out if dtypes.is_inexact(a.dtype)]
-            made = Export(inner, self.platforms, self.disabled)
+            made = Export(inner, self.platforms, self.disabled, self.loop_records)
             return made.made((*map(shape, in_avals), *map(shape, inexact)), {})
 
         return derivative
@@ -109,6 +125,11 @@ class Export:
         from overt.runtime.exported_sizes import Equations, SizedExported
         from overt.runtime.jaxpr import jaxpr_of
 
+        if traced.staged.program.checks:
+            raise ValueError(
+                f"{self.name} keeps records of a loop whose length is known only when it runs, "
+                "which a program for any size cannot do; export it for fixed sizes"
+            )
         scopes = {n.scope for a in in_avals for n in a.shape if is_symbolic_dim(n)}
         if len(scopes) > 1:
             raise ValueError(
@@ -149,12 +170,6 @@ class Export:
             raise ValueError(
                 f"{name} stores into something outside of it (a {type(holder).__name__}), which an "
                 "exported program cannot reach; return the new value instead"
-            )
-        if program.checks:
-            raise ValueError(
-                f"{name} keeps records of a loop whose length is known only when it runs, and "
-                "stages again when they do not fit, which an exported program cannot do; give the "
-                "loop a fixed bound"
             )
         leaves = outputs.flat.leaves
         for x in leaves:
