@@ -28,7 +28,7 @@ MAKERS = frozenset(
     "zeros ones empty full array arange linspace eye zeros_like ones_like empty_like "
     "full_like".split()
 )
-STORES = frozenset(("@set_item", "@appended", "@changed", "@popped"))
+STORES = frozenset(("@set_item", "@stored_back", "@appended", "@changed", "@popped"))
 
 
 def check_aliases(
@@ -94,6 +94,8 @@ class Lineage:
     def __init__(self, body: Block) -> None:
         self.sources: dict[str, set[str]] = {}
         self.carried: dict[str, int] = {}  # names that a loop carries, with the loop
+        self.nexts: dict[str, tuple[set[str], set[str]]] = {}  # and where their values come from
+        self.turning: set[str] = set()  # carried names of loops that pass objects round
         self.loops: dict[str, tuple[int, ...]] = {}  # the loops around a name's definition
         self.visit(body, ())
 
@@ -105,6 +107,10 @@ class Lineage:
                 for n in core.pattern_names(s.target):
                     self.loops[n] = loops
                     self.sources[n] = found
+                if isinstance(value, ast.Tuple) and len(value.elts) == len(s.target):
+                    for t, v in zip(s.target, value.elts, strict=True):
+                        for n in core.pattern_names(t):
+                            self.sources[n] = set() if is_new(v) else self.live(v)
             elif isinstance(s, If):
                 self.visit(s.then, loops)
                 self.visit(s.orelse, loops)
@@ -114,6 +120,7 @@ class Lineage:
             elif isinstance(s, For | While):
                 inner = (*loops, id(s))
                 for c in s.carries:
+                    self.nexts[c.name] = (self.live(c.init), self.live(c.next))
                     self.carried[c.name] = id(s)
                     self.loops[c.name], self.loops[c.out] = inner, loops
                     self.sources[c.name] = self.live(c.init) | self.live(c.next)
@@ -123,6 +130,7 @@ class Lineage:
                         self.loops[n] = inner
                         self.sources[n] = self.live(s.items)
                 self.visit(s.body, inner)
+                self.turns(s)
             elif isinstance(s, With):
                 self.visit(s.body, loops)
 
@@ -144,8 +152,43 @@ class Lineage:
                     pending.append(m)
         return found
 
+    def turns(self, s: For | While) -> None:
+        """Note a loop that passes objects round: `old, new = new, old`."""
+        carried = {c.name for c in s.carries}
+        after = {c.name: self.one_source(core.reads(c.next), carried) for c in s.carries}
+        swapped = [n for n, m in after.items() if m is not None and m != n]
+        round_ = {after[n] for n in swapped}
+        inits = {c.name: self.origins_of(c.init) for c in s.carries if c.name in swapped}
+        apart = all(not (inits[n] & inits[m]) for n in swapped for m in swapped if n != m) and all(
+            inits.values()
+        )
+        if round_ == set(swapped) and apart:
+            self.turning |= set(swapped)
+
+    def origins_of(self, node: ast.expr) -> set[str]:
+        return {m for n in core.reads(node) if is_local(n) for m in self.origins(n)}
+
+    def one_source(self, names: set[str], ends: set[str] | frozenset[str]) -> str | None:
+        """The one of `ends` that an object comes from for certain, by stores and plain names."""
+        seen: set[str] = set()
+        while len(names) == 1:
+            (n,) = names
+            if n in ends:
+                return n
+            if n in seen or n not in self.sources:
+                return None
+            seen.add(n)
+            names = set(self.sources[n])
+            if n in self.nexts:  # an inner loop that only stores into it
+                start, end = self.nexts[n]
+                names = start if self.one_source(end, frozenset([n])) == n else set()
+        return None
+
     def may_meet(self, stored: str, other: str) -> bool:
         """Whether two names may stand for one object while `stored` is changed."""
+        places = [self.one_source({n}, self.turning) for n in (stored, other)]
+        if None not in places and places[0] != places[1]:
+            return False
         mine = self.origins(stored)
         starts = {n for n in mine if not self.sources.get(n)}
         homes = {self.loops.get(n, ()) for n in starts}
@@ -246,6 +289,8 @@ class Aliases:
             first = s.value.args[0]  # type: ignore[attr-defined]
             if isinstance(first, ast.Name):
                 self.root[targets[-1]] = first.id
+        for filled in fills(s):
+            self.root[filled.target] = filled.value.args[0].id  # type: ignore[attr-defined,index]
 
     def share(self, name: str, value: ast.expr) -> None:
         """`name = value` may give a name to an object that has one already."""
@@ -261,6 +306,13 @@ class Aliases:
                     self.elements.setdefault(held.id, set()).add(name)
         elif isinstance(value, ast.Attribute) and value.attr in VIEWS:
             self.share(name, value.value)
+        elif is_helper(value, "@changed_too"):
+            for a in value.args:  # type: ignore[attr-defined]
+                self.share(name, a)
+        elif is_helper(value, "@read_again"):
+            held, _, part = value.args  # type: ignore[attr-defined]
+            self.share(name, held)
+            self.share(name, part)
         elif isinstance(value, ast.Call) and isinstance(value.func, ast.Attribute):
             if value.func.attr in VIEW_CALLS:
                 inner = value.func.value
@@ -310,6 +362,8 @@ class Aliases:
     def statement(self, s: Stmt, alive: set[str], loops: tuple[For, ...]) -> tuple[Stmt, set[str]]:
         if isinstance(s, Assign):
             targets = set(core.pattern_names(s.target))
+            for filled in fills(s):
+                self.check(filled, alive - targets, loops)
             if is_store(s.value):
                 self.check(s, alive - targets, loops)
             elif s.in_place:
@@ -358,6 +412,8 @@ class Aliases:
             return
         mine = core.base(holder.id)
         versions = self.originals(holder.id)
+        in_step: frozenset[str] = getattr(call, "through", frozenset())
+        alive = {n for n in alive if core.base(n) not in in_step or core.base(n) == mine}
         index = call.args[1] if len(call.args) > 1 else None
         for loop in loops:
             over = {n for n in held_by(loop.items) if is_local(n)}
@@ -381,7 +437,7 @@ class Aliases:
             )
         holders = {h for v in versions for h in self.holders(v)}
         needed = set().union(*map(self.originals, alive), set()) if holders else set()
-        outer = {h for h in holders & needed if core.base(h) != mine}
+        outer = {h for h in holders & needed if core.base(h) not in {mine, *in_step}}
         if outer and not is_growth(call):
             other = core.base(sorted(outer)[0])
             self.refuse(
@@ -414,7 +470,7 @@ class Aliases:
         holding = {h for h, parts in self.stored.items() if parts & versions}
         needed = set().union(*map(self.originals, alive), set()) if holding else set()
         holding = {n for n in alive for h in self.originals(n) if h in holding & needed}
-        holding = {h for h in holding if core.base(h) != mine}
+        holding = {h for h in holding if core.base(h) not in {mine, *in_step}}
         if holding:
             self.mark(s, "@not_kept", sorted(holding))
 
@@ -426,6 +482,8 @@ class Aliases:
             return
         mine = core.base(old.id)
         versions = self.originals(old.id)
+        in_step: frozenset[str] = getattr(s.value, "through", frozenset())
+        alive = {n for n in alive if core.base(n) not in in_step or core.base(n) == mine}
         needed = set().union(*map(self.originals, alive), set())
         others = {n for n in alive & versions if core.base(n) != mine}
         rows = {
@@ -441,6 +499,8 @@ class Aliases:
                 continue
             changing = self.changed_params(call.func.id)
             for place, a in enumerate(call.args):
+                while place in changing and isinstance(a, ast.Subscript):
+                    a = a.value
                 if place in changing and isinstance(a, ast.Name) and is_local(a.id):
                     mine = {n for n in alive if core.base(n) == core.base(a.id)}
                     if mine & self.originals(a.id) or (a.id in alive):
@@ -543,6 +603,25 @@ def is_store(value: ast.expr) -> bool:
         and isinstance(value.func, ast.Name)
         and value.func.id in STORES
         and bool(value.args)
+    )
+
+
+def fills(s: Assign) -> list[Assign]:
+    """A call that gives back arguments which it has changed, as stores into those."""
+    names: frozenset[str] = getattr(s.value, "fills", frozenset())
+    targets = {core.base(n): n for n in core.pattern_names(s.target)}
+    found = []
+    for a in getattr(s.value, "args", ()):
+        if isinstance(a, ast.Name) and core.base(a.id) in names & set(targets):
+            store = core.call(core.name("@set_item"), a, ast.Constant(...), ast.Constant(None))
+            store.through = getattr(s.value, "through", frozenset())  # type: ignore[attr-defined]
+            found.append(Assign(targets[core.base(a.id)], store, s.origin))
+    return found
+
+
+def is_helper(value: ast.expr, name: str) -> bool:
+    return (
+        isinstance(value, ast.Call) and isinstance(value.func, ast.Name) and value.func.id == name
     )
 
 

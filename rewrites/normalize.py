@@ -16,10 +16,12 @@ from overt.rewrites.attempts import attempts_to_blocks
 from overt.rewrites.conditions import changed_roots, loops_that_ask_inside, sets_variables
 from overt.rewrites.core import NOWHERE, Names, Origin
 from overt.rewrites.nonlocals import shared_by_argument
+from overt.rewrites.outputs import outputs_returned
 from overt.rewrites.patterns import match_to_branches
 from overt.rewrites.pushes import pushes_as_values
 from overt.rewrites.refusal import Refusal
 from overt.rewrites.scopes import CHANGING, Scope, changed_names, parameters, root_name
+from overt.rewrites.views import assigned_names, written_through
 
 NOT_SUPPORTED = {
     ast.Yield: "a generator",
@@ -40,6 +42,7 @@ class Text:
 
     origin: Callable[[int], Origin]
     is_saved: Callable[[ast.expr], bool] = lambda callee: False
+    definition: Callable[[str], ast.FunctionDef | None] = lambda name: None
 
 
 def normalize(node: ast.FunctionDef | ast.Lambda, text: Text) -> core.Function:
@@ -71,6 +74,8 @@ class Builder:
         self.enclosing: set[str] = set()  # local names of the functions around this one
         self.local: set[str] = set()
         self.made: set[str] = set()  # names that removing exits needed
+        self.through: frozenset[str] = frozenset()  # names kept in step with what is stored
+        self.fills: frozenset[str] = frozenset()  # names whose objects the statement writes into
 
     # --- functions
 
@@ -117,6 +122,11 @@ class Builder:
         else:
             name = node.name
             body, doc = without_doc(node.body)
+            names = {n.id for n in ast.walk(node) if isinstance(n, ast.Name)}
+            names |= self.local
+            body = outputs_returned(body, self.own(body, scope), names, self.text.definition)
+            body = written_through(body, self.own(body, scope), names)
+            self.local |= self.own(body, scope)
             taken = {n.id for n in ast.walk(node) if isinstance(n, ast.Name)} | self.local
             last, known = body[-1] if body else None, set(taken)
             held = parameters(node) | self.enclosing | self.cells
@@ -143,6 +153,11 @@ class Builder:
             frozenset(self.cells),
             made=frozenset(self.made),
         )
+
+    def own(self, body: list[ast.stmt], scope: Scope) -> set[str]:
+        """The names that statements set and nested functions do not share."""
+        found = {n for s in body for n in assigned_names(s)}
+        return (self.local | found) - self.cells - scope.outer
 
     def nested(self, node: ast.FunctionDef | ast.Lambda) -> core.Function:
         inner = Builder(self.names, self.text)
@@ -172,6 +187,9 @@ class Builder:
         self.out.append(s)
 
     def assign(self, target: core.Pattern, value: ast.expr) -> None:
+        if isinstance(value, ast.Call):
+            value.through = self.through  # type: ignore[attr-defined]
+            value.fills = self.fills  # type: ignore[attr-defined]
         self.emit(core.Assign(target, value, self.origin))
 
     # --- expressions
@@ -192,6 +210,8 @@ class Builder:
                 raise Refusal(f"{kind} cannot be rewritten", "Move it out of the function.", s)
             if getattr(s, "lineno", 0):
                 self.origin = self.text.origin(s.lineno)
+            self.through = getattr(s, "through", frozenset())
+            self.fills = getattr(s, "fills", frozenset())
             getattr(self, f"do_{type(s).__name__}", self.opaque)(s)
 
     def inner(self, body: Sequence[ast.stmt]) -> core.Block:
@@ -200,6 +220,7 @@ class Builder:
         origin = self.origin
         self.block(body)
         block, self.out, self.origin = tuple(self.out), outer, origin
+        self.through = self.fills = frozenset()
         return block
 
     def do_Pass(self, s: ast.Pass) -> None:
@@ -270,6 +291,7 @@ class Builder:
         if isinstance(target, ast.Name):
             old = self.expr(ast.Name(target.id, ast.Load()))
             value = ast.BinOp(old, s.op, self.expr(s.value))
+            value.through = self.through  # type: ignore[attr-defined]
             self.emit(core.Assign(self.bind(target.id), value, self.origin, in_place=True))
             return
         place = self.settled(target)

@@ -43,7 +43,7 @@ SPREAD = "@unreduce"
 def is_of_containers(fn: object) -> bool:
     """Whether a function's values are containers, whose cotangents `+` does not add."""
     module, name = getattr(fn, "__module__", ""), getattr(fn, "__name__", "")
-    if module in ("overt.runtime.containers", "overt.runtime.arranging"):
+    if module in ("overt.runtime.containers", "overt.runtime.arranging", "overt.runtime.viewing"):
         return True
     return module == "overt.runtime.cotangents" and name in ("joined", "merged")
 
@@ -517,7 +517,11 @@ class Sweep:
         for i, x in enumerate(application.operands):
             if self.activity.expr(x):
                 part = application.derivative(i, g, core.name(target))
-                if part is not None:
+                if part is None:
+                    continue
+                if application.rule.name == "stored_back" and i == 0 and isinstance(x, ast.Name):
+                    self.acc(x.id, part, array=False, maybe_none=False)
+                else:
                     self.give(x, part, array=False)
 
     def straight(self, inner: Function, bound: list[ast.expr], target: str, bar: Bar) -> None:

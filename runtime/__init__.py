@@ -22,6 +22,8 @@ _NAMES = {
     "arranging": "all_taken chosen_item folded picked put_in_place repetition set_all spread_item "
     "unfilled",
     "plain_builtins": "in_order",
+    "viewing": "changed_too erased_where_view kept_where_copy placed_where_view read_again "
+    "stored_back taken_where_view where_mutable where_number",
     "numpy.exchange": "exchange",
     "numpy.arithmetic": "power_slope",
     "lax.banded": "before behind solve_tridiagonal transposed_solve tridiagonal_product",

@@ -53,12 +53,13 @@ def _as_one(records: list[Any], room: int) -> Any:
 
 def leaf_cotangents(x: Any, bar: Any) -> list[Any]:
     """The cotangents of the leaves of `x`, in their order, from that of `x`."""
-    if bar is None:
+    if bar is None or x is None:
         return [None] * len(tree_leaves(x))
-    pieces, definition = tree_flatten(x, _is_saved)
+    pieces, definition = tree_flatten(x, lambda part: part is None or _is_saved(part))
     found: list[Any] = []
     for piece, piece_bar in zip(pieces, definition.flatten_up_to(bar), strict=True):
-        found += _of_saved(piece, piece_bar) if _is_saved(piece) else [piece_bar]
+        if piece is not None:
+            found += _of_saved(piece, piece_bar) if _is_saved(piece) else [piece_bar]
     return found
 
 

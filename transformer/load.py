@@ -238,7 +238,22 @@ def core_of(loaded: Loaded) -> core.Function:
 
 def text_of(loaded: Loaded, resolver: Resolver) -> normalize.Text:
     """What the function's file says of its names."""
-    return normalize.Text(loaded.file.origin, lambda callee: resolver.object(callee) is Saved)
+
+    def definition(name: str) -> ast.FunctionDef | None:
+        """A function of the same file that another calls by its name."""
+        fn = resolver.object(core.name(name))
+        if not isinstance(fn, types.FunctionType) or fn.__closure__ or hasattr(fn, "__wrapped__"):
+            return None
+        if fn.__code__.co_filename != loaded.file.name or fn.__name__ != name:
+            return None
+        try:
+            node = load(fn).node
+        except Refusal:
+            return None
+        return node if isinstance(node, ast.FunctionDef) else None
+
+    is_saved = lambda callee: resolver.object(callee) is Saved
+    return normalize.Text(loaded.file.origin, is_saved, definition)
 
 
 def called_by(resolver: Resolver, name: str) -> core.Function | None:

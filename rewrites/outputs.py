@@ -1,0 +1,204 @@
+"""Arguments that a call writes into, as values that it gives back.
+
+    fill(buf, k, v)                  _, buf = fill_changed(buf, k, v)
+    np.add.at(total, index, v)       total = np.add.at(total, index, v, inplace=False)
+    np.multiply(x, y, out=z)         z[...] = np.multiply(x, y)
+
+`fill_changed` is `fill` with the arguments that it stores into returned beside its result.
+"""
+
+from __future__ import annotations
+
+import ast
+import copy
+from collections.abc import Callable
+
+from overt.rewrites.scopes import own_nodes
+from overt.rewrites.views import assigned_names, loaded, placed, stored_names
+
+Definition = Callable[[str], ast.FunctionDef | None]
+
+
+def outputs_returned(
+    body: list[ast.stmt], local: set[str], taken: set[str], definition: Definition
+) -> list[ast.stmt]:
+    """The body of a function in which every call gives back what it writes into."""
+    work = Outputs(local, taken, definition)
+    for s in body:
+        work.find(s)
+    made = work.block(body)
+    return [*work.copies, *made]
+
+
+class Outputs:
+    """One function: which callees write into their arguments."""
+
+    def __init__(self, local: set[str], taken: set[str], definition: Definition) -> None:
+        self.local, self.taken, self.definition = local, taken, definition
+        self.nested: dict[str, ast.FunctionDef] = {}
+        self.writing: dict[str, tuple[str, list[int]]] = {}  # the variant, and which arguments
+        self.copies: list[ast.stmt] = []
+        self.known: dict[str, tuple[str, list[int]] | None] = {}
+
+    def find(self, s: ast.stmt) -> None:
+        for n in own_nodes(s) if not isinstance(s, ast.FunctionDef) else [s]:
+            if isinstance(n, ast.FunctionDef):
+                self.nested[n.name] = n
+
+    def block(self, body: list[ast.stmt]) -> list[ast.stmt]:
+        done: list[ast.stmt] = []
+        for s in body:
+            if isinstance(s, ast.If | ast.For | ast.While | ast.With | ast.Try):
+                s = copy.copy(s)
+                for field in ("body", "orelse", "finalbody"):
+                    if getattr(s, field, None):
+                        setattr(s, field, self.block(getattr(s, field)))
+                done.append(s)
+            else:
+                done += self.statement(s)
+        return done
+
+    def statement(self, s: ast.stmt) -> list[ast.stmt]:
+        if isinstance(s, ast.FunctionDef) and (found := self.variant(s.name)) is not None:
+            return [s, changed_copy(s, *found)]
+        value = s.value if isinstance(s, ast.Expr | ast.Assign) else None
+        if not isinstance(value, ast.Call) or isinstance(s, ast.Assign) and len(s.targets) > 1:
+            return [s]
+        out = next((k for k in value.keywords if k.arg == "out"), None)
+        if out is not None and isinstance(out.value, ast.Name) and out.value.id in self.local:
+            return self.out_argument(s, value, out)
+        if isinstance(s, ast.Expr) and isinstance(value.func, ast.Attribute):
+            first = value.args[0] if len(value.args) > 1 else None
+            if value.func.attr == "at" and isinstance(first, ast.Name) and first.id in self.local:
+                call = copy.copy(value)
+                call.keywords = [ast.keyword("inplace", ast.Constant(False))]
+                return [self.filling(placed(first.id, call, s), {first.id})]
+        if isinstance(value.func, ast.Name):
+            return self.helper_call(s, value, value.func.id)
+        return [s]
+
+    def filling(self, s: ast.stmt, names: set[str]) -> ast.stmt:
+        s.fills = frozenset(names)  # type: ignore[attr-defined]
+        return s
+
+    def out_argument(self, s: ast.stmt, value: ast.Call, out: ast.keyword) -> list[ast.stmt]:
+        call = copy.copy(value)
+        call.keywords = [k for k in value.keywords if k is not out]
+        assert isinstance(out.value, ast.Name)
+        name = out.value.id
+        everything = ast.Subscript(loaded(name), ast.Constant(...), ast.Store())
+        store = ast.Assign([everything], call)
+        for node in ast.walk(store):
+            ast.copy_location(node, s)
+        if isinstance(s, ast.Expr):
+            return [store]
+        assert isinstance(s, ast.Assign)
+        again = copy.copy(s)
+        again.value = loaded(name)
+        return [store, again]
+
+    def helper_call(self, s: ast.stmt, value: ast.Call, name: str) -> list[ast.stmt]:
+        found = self.variant(name)
+        if found is None or value.keywords or any(isinstance(a, ast.Starred) for a in value.args):
+            return [s]
+        new, places = found
+        value = copy.copy(value)
+        value.args = list(value.args)
+        before: list[ast.stmt] = []
+        for i in places:
+            if i < len(value.args) and self.is_part(value.args[i]):
+                held = self.fresh("part")
+                before.append(placed(held, value.args[i], s))
+                value.args[i] = loaded(held)
+        given = [value.args[i] for i in places if i < len(value.args)]
+        names = [a.id for a in given if isinstance(a, ast.Name) and a.id in self.local]
+        if len(names) != len(places) or len(set(names)) != len(names):
+            return [s]
+        call = copy.copy(value)
+        call.func = loaded(new)
+        if isinstance(s, ast.Assign):
+            first: ast.expr = s.targets[0]
+        else:
+            first = ast.Name("_", ast.Store())
+            self.local.add("_")
+        targets = [first, *[ast.Name(n, ast.Store()) for n in names]]
+        made = ast.Assign([ast.Tuple(targets, ast.Store())], call)
+        for node in ast.walk(made):
+            ast.copy_location(node, s)
+        return [*before, self.filling(made, set(names))]
+
+    def is_part(self, node: ast.expr) -> bool:
+        """Whether an argument is a part of something that a name stands for."""
+        root = node
+        while isinstance(root, ast.Subscript | ast.Attribute):
+            root = root.value
+        return root is not node and isinstance(root, ast.Name) and root.id in self.local
+
+    def fresh(self, stem: str) -> str:
+        name, number = stem, 2
+        while name in self.taken:
+            name, number = f"{stem}_{number}", number + 1
+        self.taken.add(name)
+        self.local.add(name)
+        return name
+
+    def variant(self, name: str) -> tuple[str, list[int]] | None:
+        """The name of a function that also returns what it changes, and which arguments."""
+        if name in self.known:
+            return self.known[name]
+        self.known[name] = None
+        node = self.nested.get(name)
+        outside = node is None and name not in self.local
+        if outside:
+            node = self.definition(name)
+        if node is None:
+            return None
+        places = changed_places(node)
+        if not places:
+            return None
+        new = f"{name}_changed"
+        while new in self.taken:
+            new += "_"
+        self.taken.add(new)
+        self.local.add(new)
+        self.known[name] = new, places
+        if outside:
+            self.copies.append(changed_copy(node, new, places))
+        return self.known[name]
+
+
+def changed_places(node: ast.FunctionDef) -> list[int]:
+    """The positions of a function's parameters that it stores into, and never sets."""
+    if node.decorator_list or any(isinstance(n, ast.Yield | ast.YieldFrom) for n in ast.walk(node)):
+        return []
+    stored = {n for s in node.body for n in stored_names(s)}
+    bound = {n for s in node.body for n in assigned_names(s)}
+    names = [a.arg for a in (*node.args.posonlyargs, *node.args.args)]
+    return [i for i, n in enumerate(names) if n in stored - bound]
+
+
+def changed_copy(node: ast.FunctionDef, name: str, places: list[int]) -> ast.FunctionDef:
+    """A function that returns its result and what it has changed."""
+    made = copy.deepcopy(node)
+    made.name = name
+    names = [a.arg for a in (*made.args.posonlyargs, *made.args.args)]
+    changed = [names[i] for i in places]
+
+    class Returns(ast.NodeTransformer):
+        def visit_Return(self, s: ast.Return) -> ast.Return:
+            first = s.value if s.value is not None else ast.Constant(None)
+            value = ast.Tuple([first, *map(loaded, changed)], ast.Load())
+            return ast.fix_missing_locations(ast.copy_location(ast.Return(value), s))
+
+        def visit_FunctionDef(self, s: ast.FunctionDef) -> ast.FunctionDef:
+            return s
+
+        def visit_Lambda(self, s: ast.Lambda) -> ast.Lambda:
+            return s
+
+    visitor = Returns()
+    made.body = [visitor.visit(s) for s in made.body]
+    if not isinstance(made.body[-1], ast.Return):
+        last = ast.Return(ast.Tuple([ast.Constant(None), *map(loaded, changed)], ast.Load()))
+        made.body.append(ast.fix_missing_locations(ast.copy_location(last, made.body[-1])))
+    return made

@@ -1,0 +1,118 @@
+"""What rewritten code calls to keep a view and what it is a view of in step.
+
+An item of an array is a view if it is an array itself and the index has no arrays or lists in it;
+an item of a list or a dictionary is the object itself, a slice of a list is a copy.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from overt.runtime.numpy.indexing import erase, place, set_item, taken
+from overt.runtime.numpy.movement import with_rule
+from overt.runtime.parts import is_array
+
+__all__ = ["changed_too", "read_again", "stored_back"]
+
+
+def is_mutable(x: Any) -> bool:
+    """Whether a change of a value shows under its other names."""
+    return isinstance(x, (list, dict, set)) or is_array(x) and getattr(x, "ndim", 0) > 0
+
+
+def is_plain(index: Any) -> bool:
+    """Whether an index picks a view: no array, list or mask in it."""
+    parts = index if isinstance(index, tuple) else (index,)
+    return not any(
+        isinstance(p, (list, bool)) or is_array(p) and getattr(p, "ndim", 0) > 0 for p in parts
+    )
+
+
+def is_view(x: Any, index: Any, part: Any) -> bool:
+    """Whether `part`, read as `x[index]`, is a part of x and no copy."""
+    if is_array(x):
+        return is_plain(index) and getattr(part, "ndim", 0) > 0
+    return is_mutable(part) and not isinstance(index, slice)
+
+
+@with_rule(
+    ("x", "index", "part"),
+    vjp=(
+        lambda g, out, x, index, part: erased_where_view(g, index, part),
+        None,
+        lambda g, out, x, index, part: taken_where_view(g, index, part),
+    ),
+    jvp=lambda dots, out, x, index, part: stored_back(dots[0], index, dots[2]),
+)
+def stored_back(x: Any, index: Any, part: Any) -> Any:
+    """`x` after a change of `part`, which was read as `x[index]`.
+
+    >>> stored_back([[1], [2]], 0, [5]), stored_back([1, 2], 0, 5)
+    ([[5], [2]], [1, 2])
+    """
+    return set_item(x, index, part) if is_view(x, index, part) else x
+
+
+def erased_where_view(g: Any, index: Any, part: Any) -> Any:
+    """The cotangent of an array or container before its part was written."""
+    return erase(g, index) if is_view(g, index, part) else g
+
+
+def taken_where_view(g: Any, index: Any, part: Any) -> Any:
+    """The cotangent of the part that was written."""
+    return taken(g, index, part) if g is not None and is_view(g, index, part) else None
+
+
+@with_rule(
+    ("x", "index", "part"),
+    vjp=(
+        lambda g, out, x, index, part: placed_where_view(g, x, index, part),
+        None,
+        lambda g, out, x, index, part: kept_where_copy(g, x, index, part),
+    ),
+    jvp=lambda dots, out, x, index, part: read_again(dots[0], index, dots[2]),
+)
+def read_again(x: Any, index: Any, part: Any) -> Any:
+    """`part`, which was read as `x[index]`, after a change of x: of an array, what is there now.
+
+    >>> read_again([1, 2], 0, 5)
+    5
+    """
+    return x[index] if is_array(x) and is_view(x, index, part) else part
+
+
+def placed_where_view(g: Any, x: Any, index: Any, part: Any) -> Any:
+    """The cotangent of the array that a part was read from again."""
+    return place(g, x, index) if is_array(x) and is_view(x, index, part) else None
+
+
+def kept_where_copy(g: Any, x: Any, index: Any, part: Any) -> Any:
+    """The cotangent of a part that is a value of its own."""
+    return None if is_array(x) and is_view(x, index, part) else g
+
+
+@with_rule(
+    ("old", "new"),
+    vjp=(
+        lambda g, out, old, new: where_number(g, new),
+        lambda g, out, old, new: where_mutable(g, new),
+    ),
+    jvp=lambda dots, out, old, new: changed_too(dots[0], dots[1]),
+)
+def changed_too(old: Any, new: Any) -> Any:
+    """What another name of an object stands for after a change that made `new` of it.
+
+    >>> changed_too([1], [1, 2]), changed_too(1, 2)
+    ([1, 2], 1)
+    """
+    return new if is_mutable(new) else old
+
+
+def where_number(g: Any, new: Any) -> Any:
+    """A cotangent that belongs to a value which keeps what it was."""
+    return None if is_mutable(new) else g
+
+
+def where_mutable(g: Any, new: Any) -> Any:
+    """A cotangent that belongs to the object after its change."""
+    return g if is_mutable(new) else None
