@@ -173,6 +173,11 @@ class Config:
         return getattr(self, name)
 
     @property
+    def x64_enabled(self) -> bool:
+        """Whether 64-bit dtypes are on."""
+        return current().enable_x64
+
+    @property
     def values(self) -> dict[str, Any]:
         """All settings and their values, by their full names."""
         return {f"overt_{name}": getattr(self, name) for name in (*DEFAULTS, *WATCHED)}
@@ -251,6 +256,8 @@ def _switch(name: str, doc: str) -> Callable[..., Any]:
 
 
 enable_x64 = _switch("enable_x64", "64-bit dtypes inside a `with` block.")
+
+
 disable_jit = _switch("disable_jit", "Run `jit` functions statement by statement in a block.")
 debug_nans = _switch("debug_nans", "Raise FloatingPointError at the first NaN in a `with` block.")
 debug_infs = _switch("debug_infs", "Raise FloatingPointError at the first infinity in a block.")

@@ -1,6 +1,12 @@
 """What may still change."""
 
-from overt.runtime.config import disable_x64, enable_x64
-from overt.transformer.callbacks import io_callback
+from overt.runtime.later import found_later
 
-__all__ = ["disable_x64", "enable_x64", "io_callback"]
+_PLACES = {
+    "checkify": "overt.experimental.checkify",
+    "disable_x64": "overt.runtime.config",
+    "enable_x64": "overt.runtime.config",
+    "io_callback": "overt.transformer.callbacks",
+}
+__all__ = [*_PLACES]
+__getattr__, __dir__ = found_later(globals(), _PLACES)
