@@ -410,7 +410,8 @@ class Builder:
         found = {n for b in s.body for n in changed_names(b)}
         if isinstance(s, ast.For):
             found |= {n.id for n in ast.walk(s.target) if isinstance(n, ast.Name)}
-        return sorted(found - self.cells)
+        # A container of an outer function that changes is no variable of this one.
+        return sorted((found & self.local) - self.cells)
 
     def do_For(self, s: ast.For) -> None:
         items = self.expr(s.iter)

@@ -193,14 +193,16 @@ class World:
             return
         stored, globals_stored, read = names_in(f.__code__)
         for name, cell in zip(f.__code__.co_freevars, f.__closure__ or (), strict=True):
-            if name in stored and id(cell) not in self.seen:
+            try:
+                value = cell.cell_contents
+            except ValueError:
+                value = None
+            changes = name in stored or isinstance(value, CONTAINERS)
+            if changes and id(cell) not in self.seen:
                 self.seen.add(id(cell))
                 self.kept.append(cell)
                 self.holders.append(Holder(cell, (name,)))
-            try:
-                self.visit(cell.cell_contents)
-            except ValueError:
-                continue
+            self.visit(value)
         for value in (*(f.__defaults__ or ()), *(f.__kwdefaults__ or {}).values()):
             self.visit(value)
         if is_library(f.__module__):

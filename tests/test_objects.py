@@ -494,3 +494,33 @@ def test_an_object_outside_changes_once_and_keeps_plain_values(derivative):
     assert float(first) == 4.0  # x * x
     assert float(second) == 8.0  # (2 + x) * x: what was kept is a number
     assert (int(counter.calls), float(counter.total)) == (2, 5.0)
+
+
+def test_containers_of_outer_functions_in_loops():
+    seen, table = [], {"sum": 0.0}
+
+    def three(x):
+        for _ in range(3):
+            seen.append(x)
+            table["sum"] = table["sum"] + x
+            x = x * 2
+        return x
+
+    assert float(overt.jit(three)(1.0)) == 8.0
+    assert [float(x) for x in seen] == [1.0, 2.0, 4.0] and float(table["sum"]) == 7.0
+
+    def push(x):
+        seen.append(x)
+
+    def some(x, n, add):
+        for _ in range(n):
+            table["sum"] = table["sum"] + x
+            add(x)
+            x = x * 2
+        return x
+
+    assert float(overt.jit(some, static_argnums=2)(1.0, 3, abs)) == 8.0
+    assert float(table["sum"]) == 14.0
+    # How long the list gets is known only when the program runs.
+    with pytest.raises(TypeError, match="seen"):
+        overt.jit(lambda x, n: some(x, n, push))(1.0, 3)
