@@ -116,6 +116,9 @@ def test_norms() -> None:
             numpy.zeros(3),
             what=str(ord),
         )
+    for ord in ("fro", 1, numpy.inf):
+        zeros = numpy.zeros((2, 3))
+        assert_same(gradient(lambda x, p=ord: linalg.norm(x, p), zeros), zeros, what=str(ord))
     check_batch(linalg.norm, normal(3, 2, 2))
 
 

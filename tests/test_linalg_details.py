@@ -215,6 +215,16 @@ def test_norms_as_text() -> None:
     check_text(lambda x: np.sum(linalg.vector_norm(x, axis=0, ord=3)), x)
 
 
+def test_cotangents_of_items_of_named_results() -> None:
+    def total(a: Any) -> Any:
+        parts = [np.sum(np.sin(part)) for part in linalg.qr(a)]
+        return sum(parts)
+
+    a, d = normal(3, 3), normal(3, 3, seed=1)
+    gradient = overt.grad(total)(a)
+    assert_same(np.sum(gradient * d), difference(total, [a], [d], 1e-4))
+
+
 @pytest.mark.parametrize("name", ["slogdet", "eigh", "qr", "eig", "svd"])
 def test_tangents_of_named_results(name: str) -> None:
     function = getattr(linalg, name)

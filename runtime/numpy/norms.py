@@ -103,6 +103,11 @@ def norm_bar(
     return pullback(g)[0]
 
 
+def largest(x: Any, axis: Any, keepdims: bool = False) -> Any:
+    """The largest of numbers that are not negative; 0 of none."""
+    return np.max(x, axis=axis, keepdims=keepdims, initial=None if x.size else 0)
+
+
 def vector_norm_along(x: Any, ord: Any, axis: Any, keepdims: bool) -> Any:
     """Norm of vectors along an axis."""
     if isinstance(ord, str):
@@ -114,7 +119,7 @@ def vector_norm_along(x: Any, ord: Any, axis: Any, keepdims: bool) -> Any:
         return np.sum((x != 0).astype(dtypes.real_type(x.dtype)), **how)
     size = np.where(x == 0, 0.0, np.abs(x))  # with slope 0 at 0
     if ord == numpy.inf:
-        return np.max(size, initial=0, **how)
+        return largest(size, **how)
     if ord == -numpy.inf:
         return np.min(size, **how)
     if ord == 1:
@@ -137,15 +142,15 @@ def matrix_norm_in(x: Any, ord: Any, axes: tuple[int, ...], keepdims: bool) -> A
         return euclidean(x, axes, keepdims)
     if ord in (1, -1, numpy.inf, -numpy.inf):
         along, across = (rows, columns) if ord in (1, -1) else (columns, rows)
-        sums = np.sum(np.abs(x), axis=along, keepdims=True)
+        sums = np.sum(np.where(x == 0, 0.0, np.abs(x)), axis=along, keepdims=True)
         both: Any = {"axis": across, "keepdims": True}
-        result = np.max(sums, initial=0, **both) if ord > 0 else np.min(sums, **both)
+        result = largest(sums, **both) if ord > 0 else np.min(sums, **both)
     elif ord in ("nuc", 2, -2):
         values = np.linalg.svdvals(np.moveaxis(x, axes, (-2, -1)))
         if ord == "nuc":
             result = np.sum(values, axis=-1)
         else:
-            result = np.max(values, axis=-1, initial=0) if ord == 2 else np.min(values, axis=-1)
+            result = largest(values, axis=-1) if ord == 2 else np.min(values, axis=-1)
         return np.expand_dims(result, tuple(sorted(axes))) if keepdims else result
     else:
         raise ValueError(f"norm: {ord!r} is no norm of matrices")
