@@ -18,7 +18,7 @@ COUNTS = {
     "poisson": lambda r, k: r.poisson(k, LAM, (3, 7)),
     "binomial": lambda r, k: r.binomial(k, N, P, (3, 10)),
     "multinomial": lambda r, k: r.multinomial(
-        k, onp.float32([10, 70]), onp.float32([0.1, 0.2, 0.3, 0.4]), shape=(2, 4)
+        k, onp.float32([10, 70]), onp.float32([[0.1, 0.2, 0.3, 0.4]] * 2)
     ),
 }
 
@@ -120,3 +120,5 @@ def test_misuse_is_refused(kind, call):
 def test_multinomial_counts_add_up():
     counts = random.multinomial(random.key(0), 12.0, onp.array([0.25, 0.5, 0.25]))
     assert_allclose(onp.sum(counts), 12)
+    many = random.multinomial(random.key(0), 12.0, onp.array([0.25, 0.5, 0.25]), shape=(4,))
+    assert many.shape == (4, 3) and onp.all(onp.sum(many, -1) == 12)

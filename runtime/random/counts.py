@@ -208,7 +208,7 @@ def multinomial(
 ) -> Any:
     """How often each of several outcomes happens in `n` trials.
 
-    Shapes: n (...), p (..., outcomes); `shape` is that of the result, outcomes included.
+    Shapes: n (...), p (..., outcomes), result (*shape, outcomes); without `shape`, as n and p.
 
     >>> from overt import random
     >>> int(random.multinomial(random.key(0), 12, np.array([0.2, 0.3, 0.5])).sum())
@@ -217,9 +217,11 @@ def multinomial(
     dtype = float_dtype("multinomial", dtype)
     n, p = np.asarray(n), np.asarray(p)
     common = dtypes.to_inexact(np.result_type(n, p))
-    shape = p.shape if shape is None else checked_shape("multinomial", shape)
-    n = np.broadcast_to(n.astype(common), shape[:-1])
-    p = np.moveaxis(np.broadcast_to(p.astype(common), shape), -1, 0)
+    if p.ndim < 1:
+        raise ValueError("multinomial needs the probabilities of outcomes along an axis of p")
+    shape = checked_shape("multinomial", shape, n, p[..., 0])
+    n = np.broadcast_to(n.astype(common), shape)
+    p = np.moveaxis(np.broadcast_to(p.astype(common), (*shape, p.shape[-1])), -1, 0)
     # The chance of each outcome, given that it is none of those before it.
     remaining = lax.associative_scan(np.add, p, reverse=True)
     chances = np.clip(p / np.where(remaining == 0, 1, remaining), 0, 1)
