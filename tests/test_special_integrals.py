@@ -110,11 +110,14 @@ def test_harmonics():
         special.sph_harm_y(1, 0, 0.3, 0.1, diff_n=1)
 
 
-def test_refusals():
+def test_small_dtypes_and_refusals():
     for name in ("dawsn", "erfcx", "spence", "expi", "i0", "gammaln", "digamma", "ndtr", "erf"):
         with pytest.raises(TypeError, match="complex"):
             getattr(special, name)(1 + 2j)
     with pytest.raises(NotImplementedError, match="respect to n"):
         overt.grad(special.expn)(2.0, 1.0)
+    half = special.bessel_jn(numpy.float16(2), v=2)
+    assert half.dtype == numpy.float16
+    assert_same(half, theirs.jv([0, 1, 2], 2.0).astype(numpy.float16), 2e-3)
     with pytest.raises(ValueError, match="highest order"):
         special.bessel_jn(1.0, v=-1)

@@ -151,5 +151,7 @@ def test_names_and_numbers():
     assert norm.logpdf(0.5).weak_type and norm.pdf(np.float32(1)).dtype == numpy.float32
     assert norm.pdf(numpy.zeros((0, 2))).shape == (0, 2)
     assert norm.cdf(x=1, loc=1, scale=2) == 0.5
+    with pytest.raises(TypeError, match="norm.pdf takes real numbers"):
+        norm.pdf(1j)
     assert "of the normal distribution" in norm.logsf.__doc__
     check_batch(lambda x, s: norm.logpdf(x, 0.5, s), rng.normal(size=3), numpy.ones(3))

@@ -132,6 +132,8 @@ def bessel_jn(z: Any, *, v: int, n_iter: int = 50) -> Any:
     (z,) = reals("bessel_jn", z)
     if v < 0:
         raise ValueError(f"bessel_jn: the highest order v is not negative, not {v}")
+    dtype = z.dtype
+    z = z.astype(np.promote_types(dtype, "float32"))
     size = np.abs(z)
     far = size > max(1000, v)
     near = size < float(np.finfo(z.dtype).eps) ** 0.5
@@ -141,7 +143,8 @@ def bessel_jn(z: Any, *, v: int, n_iter: int = 50) -> Any:
     k = np.reshape(np.arange(v + 1), (-1, *[1] * z.ndim))
     factorials = np.reshape(np.array([math.gamma(i + 1) for i in range(v + 1)]), k.shape)
     orders = np.where(near, (size / 2) ** k / factorials.astype(z.dtype), orders)
-    return np.where(np.isnan(z), z, np.where((z < 0) & (k % 2 == 1), -orders, orders))
+    orders = np.where((z < 0) & (k % 2 == 1), -orders, orders)
+    return np.where(np.isnan(z), z, orders).astype(dtype)
 
 
 def _downwards(z: Any, v: int, n_iter: int) -> Any:

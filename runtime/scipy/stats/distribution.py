@@ -14,7 +14,7 @@ from typing import Any, NamedTuple
 
 import overt.runtime.numpy as np
 from overt.runtime.primitive import composite
-from overt.runtime.scipy.error_functions import floats
+from overt.runtime.scipy.error_functions import reals
 
 __all__ = ["continuous", "discrete", "log_of"]
 
@@ -101,7 +101,7 @@ def _located(standard: type, name: str, f: Callable, support: Support, located: 
 
     def public(**given: Any) -> Any:
         scale = given.pop("scale", 1)
-        x, *shapes, loc, scale = floats(*given.values(), scale)
+        x, *shapes, loc, scale = reals(f"{standard.__name__}.{name}", *given.values(), scale)
         low, high, safe = support.at(shapes)
         if not quantile:
             x = (x - loc) / scale
