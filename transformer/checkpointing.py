@@ -12,7 +12,8 @@ from overt.runtime.aval import aval_of
 from overt.runtime.checkpointing import keeps, nothing_saveable
 from overt.runtime.errors import StagingError
 from overt.runtime.interop import as_array
-from overt.runtime.jaxpr import JaxprEqn, apply_equation, evaluate, jaxpr_of, short
+from overt.runtime.jaxpr import JaxprEqn, apply_equation, evaluate, jaxpr_of
+from overt.runtime.jaxpr_text import short
 from overt.runtime.parts import is_array
 from overt.runtime.places import line_of
 from overt.runtime.primitive import GRAPH, Primitive
