@@ -7,7 +7,8 @@ _PLACES = {
     **_places_of(
         "overt.runtime",
         {
-            "dimensions": "SymbolicScope is_symbolic_dim symbolic_shape",
+            "dimensions": "is_symbolic_dim",
+            "symbolic_shapes": "SymbolicScope symbolic_shape",
             "exported": "DisabledSafetyCheck Exported deserialize",
             "export_format": "maximum_supported_calling_convention_version "
             "minimum_supported_calling_convention_version",

@@ -7,14 +7,13 @@ not the same are taken to differ, which whoever fills in the sizes has to check 
 
 from __future__ import annotations
 
-import ast
 import math
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy
 
@@ -23,7 +22,10 @@ from overt.runtime.errors import InconclusiveDimensionOperation
 from overt.runtime.parts import is_array
 from overt.runtime.primitive import GRAPH, Primitive
 
-__all__ = ["Dim", "SymbolicScope", "evaluate", "is_symbolic_dim", "symbolic_shape"]
+if TYPE_CHECKING:
+    from overt.runtime.symbolic_shapes import SymbolicScope
+
+__all__ = ["Dim", "evaluate", "is_symbolic_dim"]
 
 # A size is a sum of terms: a tuple of (factor, power) pairs -> its whole-number coefficient.
 # A factor is a name or an `Operation`.
@@ -60,49 +62,6 @@ OPERATIONS = {
     "max": lambda x, y: x if x >= y else y,
     "min": lambda x, y: x if x <= y else y,
 }
-
-
-class SymbolicScope:
-    """Names of sizes and what is known of them, such as `"b >= 8"` or `"mod(b, 2) == 0"`.
-
-    >>> SymbolicScope(["b >= 8", "mod(b, 2) == 0"])
-    SymbolicScope(['b >= 8', 'mod(b, 2) == 0'])
-    """
-
-    def __init__(self, constraints_str: Sequence[str] = ()) -> None:
-        self.constraints: list[str] = []
-        self.at_least: list[Dim] = []  # these are not negative
-        self.equal: dict[Any, Any] = {}  # factors that have another form
-        self.bounds: dict[str, tuple[float, float]] = {}
-        for text in constraints_str:
-            self.add(text)
-
-    def add(self, text: str) -> None:
-        """One more thing that is known."""
-        try:
-            tree = ast.parse(text.strip(), mode="eval").body
-            if not (isinstance(tree, ast.Compare) and len(tree.ops) == 1):
-                raise ValueError("no comparison")
-            left, right = (_parsed(side, self) for side in (tree.left, tree.comparators[0]))
-        except (SyntaxError, ValueError, KeyError) as error:
-            raise ValueError(f"a constraint is like 'b >= 8', got {text!r}: {error}") from None
-        self.constraints.append(text.strip())
-        kind = type(tree.ops[0])
-        if kind is ast.Eq:
-            single = _factor(left)
-            if single is None:
-                raise ValueError(f"a constraint with == has a name or an operation left: {text!r}")
-            self.equal[single] = right
-            return
-        if kind not in (ast.GtE, ast.LtE):
-            raise ValueError(f"a constraint has one of >=, <= and ==, got {text!r}")
-        rest = left - right if kind is ast.GtE else right - left
-        if isinstance(rest, Dim):
-            self.at_least.append(rest)
-            rest.bound()
-
-    def __repr__(self) -> str:
-        return f"SymbolicScope({self.constraints})"
 
 
 class Dim:
@@ -160,12 +119,12 @@ class Dim:
             return self._as_value("__floordiv__", other)
         other = _plain(other)
         exact = _quotient(self, other)
-        return exact if exact is not None else _operation("floordiv", self, other, self.scope)
+        return exact if exact is not None else operation("floordiv", self, other, self.scope)
 
     def __rfloordiv__(self, other: Any) -> Any:
         if not _is_size(other):
             return self._as_value("__rfloordiv__", other)
-        return 0 if other == 0 else _operation("floordiv", other, self, self.scope)
+        return 0 if other == 0 else operation("floordiv", other, self, self.scope)
 
     def __mod__(self, other: Any) -> Any:
         if not _is_size(other):
@@ -178,12 +137,12 @@ class Dim:
             rest = _sized({t: k % other for t, k in self.terms.items()}, self.scope)
             if type(rest) is int:
                 return rest % other
-        return _operation("mod", rest, other, self.scope)
+        return operation("mod", rest, other, self.scope)
 
     def __rmod__(self, other: Any) -> Any:
         if not _is_size(other):
             return self._as_value("__rmod__", other)
-        return _operation("mod", other, self, self.scope)
+        return operation("mod", other, self, self.scope)
 
     def __divmod__(self, other: Any) -> Any:
         return self // other, self % other
@@ -355,7 +314,7 @@ def _smaller(a: Dim, b: Dim) -> bool:
     return {t for t in a.terms if t} == {t for t in b.terms if t}
 
 
-def _factor(x: Any) -> Any:
+def single_factor(x: Any) -> Any:
     """The one factor that a size is; None for any other."""
     if type(x) is Dim and len(x.terms) == 1:
         ((term, k),) = x.terms.items()
@@ -388,7 +347,7 @@ def _quotient(x: Dim, y: Any) -> Any:
     return _sized(terms, x.scope)
 
 
-def _operation(name: str, left: Any, right: Any, scope: SymbolicScope) -> Any:
+def operation(name: str, left: Any, right: Any, scope: SymbolicScope) -> Any:
     made = Operation(name, left, right)
     if made in scope.equal:
         return scope.equal[made]
@@ -425,47 +384,7 @@ def _bound(x: Any) -> tuple[float, float]:
     return x.bound() if type(x) is Dim else (x, x)
 
 
-# --- reading and filling in
-
-
-def _parsed(tree: ast.expr, scope: SymbolicScope) -> Any:
-    if isinstance(tree, ast.Constant) and type(tree.value) is int:
-        return tree.value
-    if isinstance(tree, ast.Name):
-        return scope.equal.get(tree.id, Dim({((tree.id, 1),): 1}, scope))
-    if isinstance(tree, ast.UnaryOp) and isinstance(tree.op, ast.USub):
-        return -_parsed(tree.operand, scope)
-    if isinstance(tree, ast.BinOp):
-        left, right = _parsed(tree.left, scope), _parsed(tree.right, scope)
-        if isinstance(tree.op, ast.Add):
-            return left + right
-        if isinstance(tree.op, ast.Sub):
-            return left - right
-        if isinstance(tree.op, ast.Mult):
-            return left * right
-        if isinstance(tree.op, ast.Pow):
-            return left**right
-    if isinstance(tree, ast.Call) and isinstance(tree.func, ast.Name) and len(tree.args) == 2:
-        name = tree.func.id
-        left, right = (_parsed(a, scope) for a in tree.args)
-        if name in ("floordiv", "mod"):
-            return left // right if name == "floordiv" else left % right
-        if name in ("max", "min"):
-            if type(left) is int and type(right) is int:
-                return max(left, right) if name == "max" else min(left, right)
-            return _operation(name, left, right, scope)
-    raise ValueError(
-        f"{ast.unparse(tree)!r} is no size: names, whole numbers, +, -, *, floordiv(x, y), "
-        "mod(x, y), max(x, y), min(x, y)"
-    )
-
-
-def parsed(text: str, scope: SymbolicScope) -> Any:
-    """A size from its text."""
-    try:
-        return _parsed(ast.parse(text.strip(), mode="eval").body, scope)
-    except SyntaxError:
-        raise ValueError(f"{text.strip()!r} is no size such as b or 2*b + 1") from None
+# --- filling in
 
 
 def evaluate(x: Any, sizes: dict[str, Any]) -> Any:
@@ -511,59 +430,12 @@ def assumptions() -> Iterator[dict[str, Dim]]:
 def is_symbolic_dim(p: Any) -> bool:
     """Whether a size is one that is not known yet.
 
+    >>> from overt.runtime.symbolic_shapes import symbolic_shape
     >>> b, three = symbolic_shape("b, 3")
     >>> is_symbolic_dim(b), is_symbolic_dim(three)
     (True, False)
     """
     return type(p) is Dim
-
-
-def symbolic_shape(
-    shape_spec: str | None, *, constraints: Sequence[str] = (), scope: SymbolicScope | None = None,
-    like: Sequence[int | None] | None = None,
-) -> tuple[Any, ...]:  # fmt: skip
-    """A shape from its text, as in "b, 2*b, 3"; `_` and a last `...` are sizes of `like`.
-
-    Shapes that share names are made in one `scope`.
-
-    Errors: ValueError for a text that is no shape.
-
-    >>> symbolic_shape("b, _, ...", like=(1, 2, 3, 4))
-    (b, 2, 3, 4)
-    """
-    if scope is not None and constraints:
-        raise ValueError("symbolic_shape: give either a scope or constraints, which make one")
-    scope = SymbolicScope(constraints) if scope is None else scope
-    text = "..." if shape_spec is None else shape_spec.strip()
-    if text.startswith("(") and text.endswith(")"):
-        text = text[1:-1]
-    parts = [p.strip() for p in _split(text)]
-    if parts and parts[-1] == "...":
-        if like is None:
-            raise ValueError(f"symbolic_shape: {shape_spec!r} has ... and needs like=")
-        parts = [*parts[:-1], *["_"] * (len(like) - len(parts) + 1)]
-    found = []
-    for i, part in enumerate(parts):
-        if part != "_":
-            found.append(parsed(part, scope))
-        elif like is None or i >= len(like) or like[i] is None:
-            raise ValueError(f"symbolic_shape: {shape_spec!r} has _ and needs a size in like=")
-        else:
-            found.append(like[i])
-    if like is not None and len(found) != len(like):
-        raise ValueError(f"symbolic_shape: {shape_spec!r} is not as long as {tuple(like)}")
-    return tuple(found)
-
-
-def _split(text: str) -> list[str]:
-    """The parts between commas that are not inside parentheses."""
-    parts, depth, start = [], 0, 0
-    for i, letter in enumerate(text):
-        depth += (letter == "(") - (letter == ")")
-        if letter == "," and depth == 0:
-            parts.append(text[start:i])
-            start = i + 1
-    return [p for p in [*parts, text[start:]] if p.strip()]
 
 
 def _lower_dimension(b: Any, x: Any, *, avals: Any, out: Any, length: Any) -> Any:

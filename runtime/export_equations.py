@@ -20,9 +20,10 @@ from typing import Any
 import numpy
 
 from overt.runtime.aval import Aval
-from overt.runtime.dimensions import Dim, evaluate, parsed
+from overt.runtime.dimensions import Dim, evaluate
 from overt.runtime.jaxpr import ClosedJaxpr, DropVar, Jaxpr, JaxprEqn, Literal, Var
 from overt.runtime.primitive import REGISTRY, Primitive
+from overt.runtime.symbolic_shapes import parsed
 
 __all__ = ["Reader", "Writer", "array_from_json", "array_to_json", "size_from_json", "size_to_json"]
 

@@ -341,7 +341,7 @@ def aval_to_json(aval: Aval) -> list[Any]:
 def aval_from_json(text: list[Any], scope: Any) -> Aval:
     shape, name, weak = text
     if any(isinstance(n, str) for n in shape):
-        from overt.runtime.dimensions import parsed
+        from overt.runtime.symbolic_shapes import parsed
 
         shape = [parsed(n, scope) if isinstance(n, str) else n for n in shape]
     return Aval(tuple(shape), numpy.dtype(getattr(dtypes, name, name)), weak)

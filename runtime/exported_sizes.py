@@ -10,12 +10,13 @@ import numpy
 
 from overt.runtime import staging
 from overt.runtime.aval import Aval, aval_of
-from overt.runtime.dimensions import Dim, SymbolicScope, evaluate, names_of, parsed
+from overt.runtime.dimensions import Dim, evaluate, names_of
 from overt.runtime.export_equations import Reader, Writer, array_from_json, array_to_json
 from overt.runtime.exported import PLATFORMS, DisabledSafetyCheck, Exported, common_parts
 from overt.runtime.interop import as_array
 from overt.runtime.jaxpr import ClosedJaxpr, eval_jaxpr
 from overt.runtime.primitive import GRAPH
+from overt.runtime.symbolic_shapes import SymbolicScope, parsed
 
 __all__ = ["Equations", "SizedExported", "sized_from"]
 

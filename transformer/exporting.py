@@ -267,7 +267,7 @@ def symbolic_args_specs(
     >>> symbolic_args_specs((np.ones((4, 3)), np.ones(4)), ("b, ...", "b"))[0].shape
     (b, 3)
     """
-    from overt.runtime.dimensions import SymbolicScope, symbolic_shape
+    from overt.runtime.symbolic_shapes import SymbolicScope, symbolic_shape
     from overt.runtime.tree import prefix_leaves
     from overt.transformer.stages import ShapeDtypeStruct
 
