@@ -101,8 +101,6 @@ def rows(saved: Any, x: Any) -> Any:
         return None
     if isinstance(x, (list, tuple)):
         bars += [zeros_like_tree(item) for item in x[len(bars) :]]
-        if hasattr(x, "_fields"):
-            return packed(x, bars)
         return tuple(bars) if isinstance(x, tuple) else bars
     return bars
 

@@ -24,6 +24,8 @@ def rows_like(saved: Saved, x: Any) -> Any:
     if not is_array(x):
         items = list(x)
         bars += [zeros_like_tree(item) for item in items[len(bars) :]]
+        if hasattr(x, "_fields"):
+            return type(x)(*bars)
         return tuple(bars) if isinstance(x, tuple) else bars
     from overt.runtime import numpy as np
 

@@ -217,12 +217,13 @@ def test_norms_as_text() -> None:
 
 def test_cotangents_of_items_of_named_results() -> None:
     def total(a: Any) -> Any:
-        parts = [np.sum(np.sin(part)) for part in linalg.qr(a)]
-        return sum(parts)
+        return sum([np.sum(np.sin(part)) for part in linalg.qr(a)])
 
     a, d = normal(3, 3), normal(3, 3, seed=1)
-    gradient = overt.grad(total)(a)
-    assert_same(np.sum(gradient * d), difference(total, [a], [d], 1e-4))
+    late = lambda a: sum([np.sum(np.sin(part)) for part in getattr(linalg, "q" + "r")(a)])
+    for f in (total, late):  # the latter's rule is looked up when it runs
+        gradient = overt.grad(f)(a)
+        assert_same(np.sum(gradient * d), difference(f, [a], [d], 1e-4))
 
 
 @pytest.mark.parametrize("name", ["slogdet", "eigh", "qr", "eig", "svd"])
