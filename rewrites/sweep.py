@@ -454,6 +454,8 @@ class Sweep:
                 return [s]
         if fn is not None:
             application = applied(fn, args, keywords)
+            if application is not None and not application.rule.reversible:
+                return self.unknown(s, target, value, bar)
             if application is not None and not any(
                 self.activity.expr(v) for v in application.static.values()
             ):

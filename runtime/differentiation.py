@@ -71,6 +71,8 @@ def _transposed(
 
     _, pullback = vjp_call(forward, *(zeros(operands[i]) for i in places))
     bars: list[Any] = [None] * len(operands)
+    if type(g) is tuple and hasattr(out, "_make"):  # named tuples are told apart by their class
+        g = out._make(g)
     for i, bar in zip(places, pullback(g), strict=True):
         bars[i] = bar
     return bars

@@ -26,6 +26,11 @@ class Rule(NamedTuple):
         """Whether a derivative is declared here, a zero one included."""
         return self.zero or self.linear or self.vjp is not None or self.jvp is not None
 
+    @property
+    def reversible(self) -> bool:
+        """Whether cotangents are declared here, or are zero; else tangents are transposed."""
+        return self.zero or self.vjp is not None
+
 
 def all_none(vjp: Any) -> bool:
     return isinstance(vjp, tuple) and bool(vjp) and all(rule is None for rule in vjp)

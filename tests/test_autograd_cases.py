@@ -98,3 +98,16 @@ def test_tangent_of_a_join_with_integers():
 
     x = numpy.array([0.5, 2.0], "float32")
     assert float(overt.jvp(f, (x,), (np.ones(2),))[1]) == pytest.approx(4 * x.sum())
+
+
+def real_eigenvalues(a):
+    return np.sum(np.real(np.linalg.eig(a)[0]) ** 2)
+
+
+def test_functions_that_have_a_jvp_only_are_reversed_too():
+    a = numpy.array([[2.0, 0.5], [0.25, 1.0]], "float32")
+    out, pull = overt.vjp(lambda a: np.real(np.linalg.eig(a)[0]), a)
+    numpy.testing.assert_allclose(pull(np.ones_like(out))[0], numpy.eye(2), atol=1e-5)
+    # the sum of the squares of the eigenvalues is the trace of a @ a
+    numpy.testing.assert_allclose(overt.grad(real_eigenvalues)(a), 2 * a.T, rtol=1e-4)
+    numpy.testing.assert_allclose(overt.jit(overt.grad(real_eigenvalues))(a), 2 * a.T, rtol=1e-4)
