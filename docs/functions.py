@@ -16,10 +16,10 @@ HEAD = """# Functions of `overt.numpy`
 This page is written by `docs/functions.py` from the declarations themselves, and a test compares
 the two. *Derivative*: "rule" is a rule of its own (linear functions are their own tangent), "parts"
 means that the derivative is that of the functions it is made of, "zero" that it is zero wherever
-there is one, "none" that the result is no array of floats. *Batches*: what `vmap` does with it: each
-element on its own, a rule of its own, or the batches of its parts. *Checked*: what
-`tests/test_table.py` compares: values with NumPy; derivatives of both modes with finite differences;
-batches with a loop, compiled.
+there is one, "none" that the result is no array of floats. *Batches*: what `vmap` does with it:
+each element on its own, a rule of its own, or the batches of its parts. *Checked*: what
+`tests/test_table.py` compares: values with NumPy; derivatives of both modes with finite
+differences; batches with a loop, compiled.
 """
 
 
