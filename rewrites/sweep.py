@@ -854,11 +854,12 @@ class LoopReversal:
         sweep.out.append(reverse)
         inits = {c.name: c.init for c in carried}
         for _, _, n, after in carries:
-            if n in inits:
-                sweep.give(inits[n], core.name(after), *kinds[n])
-            else:
+            if n not in inits:
                 array, missing = kinds[n]
                 sweep.bars[n] = Bar(core.name(after), False, array, missing=missing)
+        for _, _, n, after in carries:  # the loop may start with one of the names it reads
+            if n in inits:
+                sweep.give(inits[n], core.name(after), *kinds[n])
         for leaf, after in leaf_bars:
             sweep.give(leaf, self.gathered(after, leaf), array=False)
         return forward

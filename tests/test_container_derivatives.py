@@ -324,3 +324,19 @@ def test_over_lanes_and_twice(f):
     second = slope(lambda x: slope(f, x))
     got = overt.jvp(overt.grad(f), (X,), (1.0,))[1]
     numpy.testing.assert_allclose(got, second, rtol=1e-4, atol=1e-6)
+
+
+def test_a_loop_that_starts_with_a_name_it_reads():
+    def counted(x):
+        count = 0.0
+
+        def increase(v):
+            nonlocal count
+            count = count + v
+
+        for k in range(3):
+            increase(x * k)
+        return count * x
+
+    assert float(overt.grad(overt.grad(counted))(X)) == pytest.approx(6.0)
+    assert float(overt.jit(overt.grad(overt.grad(counted)))(X)) == pytest.approx(6.0)
