@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 import dataclasses
 from collections.abc import Callable
+from typing import TypeGuard
 
 from overt.rewrites import core
 from overt.rewrites.core import Assign, Do, For, If, While, With, is_local
@@ -12,6 +13,7 @@ from overt.rewrites.keeping import Keeping
 from overt.rewrites.refusal import Refusal
 from overt.rewrites.rules import DISCRETE, STATIC_ATTRIBUTES, Resolver
 from overt.runtime.primitive import rule_of
+from overt.runtime.tangents import class_has_operators
 from overt.runtime.world import is_library
 
 ZIPS = (zip, enumerate, reversed)
@@ -286,6 +288,14 @@ class Activity:
                 node,
                 recordable=True,
             )
+        if is_users_class(fn) and class_has_operators(fn) and any(self.expr(a) for a in arguments):
+            raise Refusal(
+                f"an object of the class {fn.__name__}, which has operators of its own, holds "
+                "values that are being differentiated",
+                "Write its operators as functions to have the derivative as source.",
+                node,
+                recordable=True,
+            )
         return self.expr(node.func) or any(self.expr(a) for a in arguments)
 
     def of_Lambda(self, node: ast.Lambda) -> bool:
@@ -336,11 +346,17 @@ def is_discrete(fn: object) -> bool:
         return False
 
 
-def is_plain_class(fn: object) -> bool:
+def is_users_class(fn: object) -> TypeGuard[type]:
+    """Whether a callee is a class, and not of a library."""
+    return isinstance(fn, type) and fn.__module__.partition(".")[0] not in (
+        "builtins", "functools", "overt", "numpy",
+    )  # fmt: skip
+
+
+def is_plain_class(fn: object) -> TypeGuard[type]:
     """Whether a callee is a user's class whose objects are no containers of fields."""
     return (
-        isinstance(fn, type)
-        and fn.__module__.partition(".")[0] not in ("builtins", "functools", "overt", "numpy")
+        is_users_class(fn)
         and not dataclasses.is_dataclass(fn)
         and not (issubclass(fn, tuple) and hasattr(fn, "_fields"))
     )

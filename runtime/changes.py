@@ -14,10 +14,21 @@ from typing import TYPE_CHECKING, Any
 
 from overt.runtime.errors import BatchedPredicateError, StagingError
 from overt.runtime.masks import active_lanes
-from overt.runtime.parts import NUMBERS
+from overt.runtime.parts import NUMBERS, parts_of
 from overt.runtime.primitive import GRAPH
+from overt.runtime.record import RECORDING
+from overt.runtime.tree_registry import LENIENT, register_pytree_node
 from overt.runtime.undefined import UndefinedValue
-from overt.runtime.world import MISSING, Held, Queue, Slot, World, is_value
+from overt.runtime.world import (
+    MISSING,
+    Held,
+    Queue,
+    Slot,
+    World,
+    attributes_of,
+    is_frozen,
+    is_value,
+)
 
 if TYPE_CHECKING:
     from overt.runtime.loops import Loop
@@ -94,11 +105,42 @@ class State:
     def input(self, slot: Slot) -> Any:
         return self.now[slot] if slot in self.now else UndefinedValue(self.world.name_of(slot))
 
-    def held(self, values: Any) -> Any:
-        """Values with a stand-in for each object whose places are operands of their own."""
-        if type(values) is tuple:
-            return tuple(map(self.held, values))
-        return Held(values) if id(values) in self.world.apart else values
+    def held(self, x: Any) -> Any:
+        """A value with stand-ins for objects: for one whose places are operands of their own, and
+        for dataclasses that nobody has registered as trees."""
+        if id(x) in self.world.apart:
+            return Held(x)
+        if is_value(x) and RECORDING.get() and not LENIENT.is_node(type(x)):
+            fields = attributes_of(x)
+            return Fields(type(x), tuple(fields), [self.held(v) for v in fields.values()])
+        return with_parts(self.held, x)
+
+    def free(self, x: Any, copies: list[tuple[Any, dict[str, Any]]]) -> Any:
+        """The value again; dataclasses that are copies are noted with what they hold."""
+        if type(x) is Held:
+            return x.value
+        made = (
+            x.rebuilt(copies, self)
+            if type(x) is Fields
+            else with_parts(lambda part: self.free(part, copies), x)
+        )
+        if is_value(made) and not is_frozen(made) and id(made) not in self.world.known:
+            copies.append((made, attributes_of(made)))
+        return made
+
+    def check(self, copies: list[tuple[Any, dict[str, Any]]]) -> None:
+        """Refuse a change of a copy; dataclasses then are operands place by place."""
+        if not any(not alike(attributes_of(x), fields) for x, fields in copies):
+            return
+        values = [(i, h) for i, h in enumerate(self.world.holders) if is_value(h.thing)]
+        slots = [(i, name) for i, h in values for name in h.read()]
+        slots = [slot for slot in slots if slot not in self.carried]
+        if not slots:
+            raise NotImplementedError(
+                "a dataclass is changed in a branch or loop of a compiled program, where it is a "
+                "copy; make a changed one with dataclasses.replace"
+            )
+        raise More(self, slots)
 
     def names(self) -> list[str]:
         return [self.world.name_of(slot) for slot in self.carried]
@@ -124,7 +166,9 @@ class State:
             inside = dict(zip(rest, fixed, strict=True))
             inside |= dict(zip(carried, operands[count:], strict=True))
             with state.value.entered(inside) as left:
-                out = fn(*free(operands[:count]))
+                copies: list[tuple[Any, dict[str, Any]]] = []
+                out = fn(*[state.value.free(x, copies) for x in operands[:count]])
+                state.value.check(copies)
                 return state.value.held(out), *left(carried)
 
         run.__wrapped__, run.names = fn, self.names()  # type: ignore[attr-defined]
@@ -140,16 +184,18 @@ class State:
             inside = dict(zip(rest, fixed, strict=True))
             inside |= dict(zip(carried, operands[first + count :], strict=True))
             with state.value.entered(inside) as left:
-                out = body(*free(operands[: first + count]))
+                copies: list[tuple[Any, dict[str, Any]]] = []
+                out = body(*[state.value.free(x, copies) for x in operands[: first + count]])
+                state.value.check(copies)
                 out = (out,) if bare else tuple(out or ())
-                return *state.value.held(out), *left(carried)
+                return *map(state.value.held, out), *left(carried)
 
         def test(*operands: Any) -> Any:
             assert asked is not None
             inside = dict(zip(rest, fixed, strict=True))
             inside |= dict(zip(carried, operands[count:], strict=True))
             with state.value.entered(inside) as left:
-                answer = asked(*free(operands[:count]))
+                answer = asked(*[state.value.free(x, []) for x in operands[:count]])
                 left(carried, None)
                 return answer
 
@@ -200,11 +246,38 @@ def set_ones(values: dict[Slot, Any]) -> dict[Slot, Any]:
     return {s: x for s, x in values.items() if type(x) is not UndefinedValue}
 
 
-def free(operands: Sequence[Any]) -> list[Any]:
-    """Operands with objects in place of what stands for them."""
-    return [
-        tuple(free(x)) if type(x) is tuple else x.value if type(x) is Held else x for x in operands
-    ]
+class Fields:
+    """A dataclass as a tree of what it holds."""
+
+    def __init__(self, kind: type, names: tuple[str, ...], values: list[Any]) -> None:
+        self.kind, self.names, self.values = kind, names, values
+
+    def rebuilt(self, copies: list[tuple[Any, dict[str, Any]]], state: State) -> Any:
+        """The dataclass."""
+        made = object.__new__(self.kind)
+        for name, value in zip(self.names, self.values, strict=True):
+            object.__setattr__(made, name, state.free(value, copies))
+        return made
+
+
+register_pytree_node(
+    Fields,
+    lambda x: (tuple(x.values), (x.kind, x.names)),
+    lambda data, values: Fields(*data, list(values)),
+)
+
+
+def with_parts(f: Callable[[Any], Any], x: Any) -> Any:
+    """A container with `f` applied to its parts; itself where they stay the same."""
+    if type(x) not in (list, dict) and not isinstance(x, tuple):
+        return x
+    parts = parts_of(x)
+    if parts is None:
+        return x
+    values = list(map(f, parts.values))
+    if all(a is b for a, b in zip(values, parts.values, strict=True)):
+        return x
+    return parts.rebuild(values)
 
 
 def alike(a: Any, b: Any) -> bool:
@@ -243,11 +316,11 @@ def changing_cond(
 
     def run() -> Any:
         sides = state.side(then, count), state.side(orelse, count)
-        return cond(pred, *sides, (*state.held(tuple(operands)), *state.inputs()))
+        return cond(pred, *sides, (*map(state.held, operands), *state.inputs()))
 
     out, *values = tried(state, run)
     state.finish(values)
-    return tuple(free(out)) if type(out) is tuple else free((out,))[0]
+    return state.free(out, [])
 
 
 def changing_loop(run_loop: Callable, loop: Loop, values: tuple) -> tuple:
@@ -256,13 +329,14 @@ def changing_loop(run_loop: Callable, loop: Loop, values: tuple) -> tuple:
     count = len(values)
 
     def run() -> Any:
-        return run_loop(state.loop(loop, count), (*state.held(values), *state.inputs()))
+        return run_loop(state.loop(loop, count), (*map(state.held, values), *state.inputs()))
 
     out = tried(state, run)
     state.finish(out[count:])
-    return tuple(free(out[:count]))
+    return tuple(state.free(x, []) for x in out[:count])
 
 
 def has_objects(*roots: Any) -> bool:
     """Whether there is something that can be reached and changed."""
-    return bool(World(*roots).holders)
+    world = World(*roots)
+    return bool(world.holders) or world.has_values

@@ -213,11 +213,26 @@ def is_object(x: Any) -> bool:
 
 def has_operators(x: Any) -> bool:
     """Whether an object's class says what `+`, `[...]` and the like do with it."""
-    return is_object(x) and any(
+    return is_object(x) and class_has_operators(type(x))
+
+
+def class_has_operators(kind: type) -> bool:
+    """Whether a class of the user's says what `+`, `[...]` and the like do with its objects."""
+    return any(
         OPERATORS & vars(c).keys()
-        for c in type(x).__mro__
+        for c in kind.__mro__
         if (c.__module__ or "").partition(".")[0] not in LIBRARIES
     )
+
+
+def holds_operators(x: Any) -> bool:
+    """Whether a value, or a part of it, has operators of its own."""
+    if is_array(x) or isinstance(x, (str, type, types.FunctionType)):
+        return False
+    if has_operators(x):
+        return True
+    parts = children_of(x)
+    return parts is not None and any(map(holds_operators, parts[0]))
 
 
 def hides(level: int, x: Any, seen: tuple[int, ...] = ()) -> bool:

@@ -127,6 +127,7 @@ class World:
         self.kept: list[Any] = []  # so that no other thing gets the identity of one seen
         self.renewed: set[Slot] = set()  # places that got a new list in place of theirs
         self.apart: set[int] = set()  # dataclasses that are changed in place
+        self.has_values = False  # whether there are dataclasses
         for root in roots:
             self.visit(root)
         self.originals: dict[Slot, Any] = {
@@ -166,6 +167,7 @@ class World:
 
     def object(self, x: Any) -> None:
         held = attributes_of(x)
+        self.has_values = self.has_values or is_value(x)
         if not is_frozen(x) and not is_library(type(x).__module__):
             self.known[id(x)] = len(self.holders)
             self.holders.append(Holder(x))

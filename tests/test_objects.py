@@ -6,7 +6,7 @@ The oracles are plain Python, finite differences in float64, and a loop for `vma
 from __future__ import annotations
 
 import dataclasses
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy
 import pytest
@@ -266,6 +266,57 @@ def check(f, points=POINTS, second=True):
 def test_stored_values_keep_their_derivative(f):
     with overt.enable_x64(True):
         check(f, second=f in (by_helper, chained, dataclass_by_method, in_a_loop))
+
+
+# --- classes with operators of their own
+
+
+@dataclasses.dataclass
+class Complex:
+    a: Any
+    b: Any
+
+    def __mul__(self, other):
+        a, b = self.a, self.b
+        return Complex(a * other.a - b * other.b, a * other.b + b * other.a)
+
+
+class Vector(NamedTuple):
+    x: Any
+    y: Any
+
+    def __add__(self, other):
+        return Vector(self.x + other.x, self.y + other.y)
+
+    def __mul__(self, k):
+        return Vector(self.x * k, self.y * k)
+
+
+def product_of_dataclasses(x):
+    q = Complex(x, 1.0)
+    for _ in range(3):
+        q = q * Complex(1.0, x)
+    return q.a + q.b
+
+
+def product_on_one_side(x):
+    q = Complex(x, 1.0)
+    if x > 0.6:
+        q = q * q
+    return q.a * q.b
+
+
+def named_tuples(x):
+    v = Vector(x, 2.0 * x)
+    for _ in range(2):
+        v = v + v * x
+    return v.x * v.y
+
+
+@pytest.mark.parametrize("f", [product_of_dataclasses, product_on_one_side, named_tuples])
+def test_operators_of_a_class(f):
+    with overt.enable_x64(True):
+        check(f, second=False)
 
 
 # --- in branches and loops that data decides

@@ -28,6 +28,7 @@ from overt.runtime.parts import is_array, parts_of
 from overt.runtime.plain_builtins import PLAIN, map_of, max_by, min_by, reduce_rest
 from overt.runtime.primitive import rule_of
 from overt.runtime.record import vjp_call
+from overt.runtime.tangents import class_has_operators
 from overt.runtime.tree_registry import register_pytree_node
 from overt.runtime.world import is_users_object
 from overt.transformer import dependencies, transformed
@@ -720,6 +721,8 @@ def of_class(f: type, args: tuple[Any, ...], keywords: dict[str, Any]) -> Any:
         return None
     if dataclasses.is_dataclass(f) and hasattr(f, "__post_init__"):
         return None
+    if class_has_operators(f):
+        raise Escape(f, f"an object of the class {f.__name__} has operators of its own")
     out = f(*args, **keywords)
     names = (
         f._fields if hasattr(f, "_fields") else [x.name for x in dataclasses.fields(f) if x.init]

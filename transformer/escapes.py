@@ -14,6 +14,7 @@ from typing import Any
 from overt.runtime.errors import RecordedWarning
 from overt.runtime.escape import BY_SOURCE, Escape
 from overt.runtime.primitive import GRAPH
+from overt.runtime.tangents import holds_operators
 from overt.runtime.world import World
 
 _said: set[str] = set()
@@ -37,7 +38,13 @@ class Before:
 
 
 def or_on_values(run: Callable[[], Any], again: Callable[[], Any], name: str, *roots: Any) -> Any:
-    """`run()`; if values escape from it, `again()`, with what it did to objects undone."""
+    """`run()`; if values escape from it, `again()`, with what it did to objects undone.
+
+    `roots` are the function and what it is given.  The rules of operators are those of arrays, so
+    that objects with operators of their own go the second way at once.
+    """
+    if any(map(holds_operators, roots[1:])):
+        return again()
     before = Before(roots)
     token = BY_SOURCE.set(True)
     try:
