@@ -254,7 +254,7 @@ class Fields:
 
     def rebuilt(self, copies: list[tuple[Any, dict[str, Any]]], state: State) -> Any:
         """The dataclass."""
-        made = object.__new__(self.kind)
+        made: Any = object.__new__(self.kind)
         for name, value in zip(self.names, self.values, strict=True):
             object.__setattr__(made, name, state.free(value, copies))
         return made
@@ -263,7 +263,7 @@ class Fields:
 register_pytree_node(
     Fields,
     lambda x: (tuple(x.values), (x.kind, x.names)),
-    lambda data, values: Fields(*data, list(values)),
+    lambda data, values: Fields(data[0], data[1], list(values)),
 )
 
 
