@@ -38,9 +38,9 @@ _NAMES = {
     "numpy.convolution": "convolve_bar",
     "numpy.diagonals": "diag_back on_diagonal on_trace",
     "numpy.einsum": "einsum_back einsum_bar",
-    "numpy.factor_derivatives": "cholesky_bar cholesky_dot eig_dot eigh_bar eigh_dot lu_bar lu_dot "
-    "mirrored mT on_triangle over_gaps singular_values_bar singular_values_dot svd_bar svd_dot "
-    "transposed triangular_bar_a triangular_bar_y",
+    "numpy.factor_derivatives": "cholesky_bar cholesky_dot eig_bar eig_dot eigh_bar eigh_dot "
+    "lu_bar lu_dot mirrored mT on_triangle over_gaps singular_values_bar singular_values_dot "
+    "svd_bar svd_dot transposed triangular_bar_a triangular_bar_y",
     "numpy.fft": "fourier_back",
     "numpy.gather_scatter": "gather pick scatter scatter_jvp scatter_vjp store without",
     "numpy.joining": "unconcatenate unstack_like",

@@ -193,6 +193,7 @@ def test_matrices_as_text() -> None:
     check_text(lambda t: np.sum(np.sin(linalg.pinv(t))), t)
     check_text(lambda t: np.sum(np.sin(linalg.svd(t, compute_uv=False))), t)
     check_text(lambda a: np.sum(np.sin(linalg.eigvalsh(a + a.T))), a)
+    check_text(lambda a: np.sum(np.sin(np.real(linalg.eig(a)[0]))), a)
 
     def by_svd(t: Any) -> Any:
         u, s, vh = linalg.svd(t, full_matrices=False)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any, NamedTuple
 
 from overt.runtime.numpy.factor_derivatives import (
+    eig_bar,
     eig_dot,
     eigh_bar,
     eigh_dot,
@@ -200,7 +201,11 @@ def eigvalsh_bar(g: Any, a: Any, UPLO: str | None = "L", symmetrize_input: bool 
     return bar if symmetrize_input else on_triangle(bar, UPLO != "U")
 
 
-@composite(arrays=("a",), jvp=lambda dots, out, a: eig_dot(dots[0], out))
+@composite(
+    arrays=("a",),
+    vjp=(lambda g, out, a: eig_bar(g, out, a),),
+    jvp=lambda dots, out, a: eig_dot(dots[0], out),
+)
 def eig(a: Any) -> Any:
     """Eigenvalues, and right eigenvectors in the columns, of general square matrices: complex.
 

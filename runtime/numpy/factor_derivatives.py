@@ -310,6 +310,11 @@ def eig_dot(a_dot: Any, out: Any) -> tuple[Any, ...]:
     return w_dot, eigenvectors_dot(mH(a_dot), np.conj(w), left[0])[1], right_dot
 
 
+def eig_bar(g: Any, out: Any, a: Any) -> Any:
+    """Cotangent of a from those of eigenvalues and eigenvectors."""
+    return transposed(lambda a_dot: eig_dot(a_dot, out), g, a)
+
+
 def eigenvectors_dot(a_dot: Any, w: Any, v: Any) -> tuple[Any, Any]:
     """Tangents of eigenvalues and right vectors that stay as LAPACK gives them.
 
