@@ -10,6 +10,9 @@ from overt.runtime.array import Array
 from overt.runtime.primitive import counterpart
 
 
+_ABOUT_MEMORY = (np.may_share_memory, np.shares_memory)  # asked by libraries before they write
+
+
 def _missing(name: str) -> TypeError:
     return TypeError(
         f"numpy.{name} was called on an Overt array and has no counterpart in overt.numpy; "
@@ -21,6 +24,8 @@ def array_function(function: Any, args: tuple, kwargs: dict[str, Any]) -> Any:
     """`numpy.function(*args, **kwargs)` where an argument is one of our arrays."""
     if isinstance(kwargs.get("out"), np.ndarray):
         return _into(function, args, kwargs)
+    if function in _ABOUT_MEMORY:
+        return function(*map(np.asarray, args), **kwargs)
     ours = counterpart(function)
     if ours is None:
         raise _missing(function.__name__)

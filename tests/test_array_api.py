@@ -247,6 +247,20 @@ def test_numpy_asks_our_methods():
     _close(numpy.multiply.outer(x, x), numpy.multiply.outer(A, A))
 
 
+def test_numpy_asks_about_memory():
+    x = np.ones(3)
+    assert numpy.may_share_memory(x, x) and not numpy.shares_memory(x, numpy.ones(3))
+
+
+def test_array_api_dispatch_of_scikit_learn():
+    metrics = pytest.importorskip("sklearn.metrics")
+    decomposition = pytest.importorskip("sklearn.decomposition")
+    x = np.asarray(numpy.random.default_rng(0).normal(size=(20, 3)).astype("float32"))
+    found = decomposition.PCA(2, svd_solver="full").fit_transform(x)
+    assert found.shape == (20, 2)
+    assert metrics.mean_squared_error(x, x * 2) == pytest.approx(float(np.mean(x**2)), rel=1e-5)
+
+
 def test_frompyfunc():
     digits = np.frompyfunc(lambda a, b: a * 10 + b, 2, 1, identity=0)
     x = np.array([1, 2, 3])
