@@ -9,7 +9,6 @@ import numpy as np
 from overt.runtime.array import Array
 from overt.runtime.primitive import counterpart
 
-
 _ABOUT_MEMORY = (np.may_share_memory, np.shares_memory)  # asked by libraries before they write
 
 
