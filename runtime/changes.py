@@ -12,6 +12,7 @@ from contextlib import contextmanager
 from contextvars import ContextVar
 from typing import TYPE_CHECKING, Any
 
+from overt.runtime.closures import Shield
 from overt.runtime.errors import BatchedPredicateError, StagingError
 from overt.runtime.masks import active_lanes
 from overt.runtime.parts import NUMBERS, parts_of
@@ -160,7 +161,11 @@ class State:
 
     def side(self, fn: Callable, count: int) -> Callable:
         """A function of operands as one of operands and carried values: (result, *values)."""
-        carried, (rest, fixed), state = tuple(self.carried), self.pinned(), _Opaque(self)
+        carried, (rest, fixed), state = (
+            tuple(self.carried),
+            self.pinned(),
+            Shield(self, self.world.values()),
+        )
 
         def run(*operands: Any) -> tuple:
             inside = dict(zip(rest, fixed, strict=True))
@@ -176,7 +181,11 @@ class State:
 
     def loop(self, loop: Loop, count: int) -> Loop:
         """A loop that carries the values of objects after its own variables."""
-        carried, (rest, fixed), state = tuple(self.carried), self.pinned(), _Opaque(self)
+        carried, (rest, fixed), state = (
+            tuple(self.carried),
+            self.pinned(),
+            Shield(self, self.world.values()),
+        )
         body, asked = loop.fn, loop.test
         first, bare = int(loop.items is not None), loop.bare
 
@@ -232,13 +241,6 @@ class State:
         finally:
             _CARRIED.reset(token)
             world.put(before)
-
-
-class _Opaque:
-    """Holds a state without counting as capturing what that knows."""
-
-    def __init__(self, value: State) -> None:
-        self.value = value
 
 
 def set_ones(values: dict[Slot, Any]) -> dict[Slot, Any]:

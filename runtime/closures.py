@@ -50,6 +50,13 @@ def _visit(x: Any, wanted: Callable[[Any], bool], found: list[Any], seen: set[in
             _visit(value, wanted, found, seen)
 
 
+class Shield:
+    """Holds something without counting as capturing it; `things` stay as they are."""
+
+    def __init__(self, value: Any, things: Sequence[Any] = ()) -> None:
+        self.value, self.things = value, things
+
+
 class Captures:
     """Values that functions have captured and that are to be given anew instead.
 
@@ -94,6 +101,9 @@ def _replaced(x: Any, new: dict[int, Any], made: dict[int, Any]) -> Any:
 def _replaced_function(fn: types.FunctionType, new: dict[int, Any], made: dict[int, Any]) -> Any:
     made[id(fn)] = fn  # a function may have captured itself
     before = captured(fn)
+    for value in before:
+        if isinstance(value, Shield):
+            made.update((id(x), x) for x in value.things)
     after = [_replaced(value, new, made) for value in before]
     defaults = fn.__defaults__
     changed = defaults and tuple(_replaced(value, new, made) for value in defaults)

@@ -225,6 +225,10 @@ class World:
 
     # --- what is there
 
+    def values(self) -> list[Any]:
+        """The dataclasses whose fields may be set."""
+        return [h.thing for h in self.holders if is_value(h.thing)]
+
     def slots(self) -> Iterator[tuple[Slot, Any]]:
         for i, holder in enumerate(self.holders):
             for name, value in holder.read().items():

@@ -461,10 +461,17 @@ def both_of_two(x):
     return first.value * second.value
 
 
+def registered_until_large(x):
+    pair = Registered(x)
+    while pair.a < 3.1:
+        pair.bump(x)
+    return pair.a * x
+
+
 CHANGING = [
     directly_on_one_side, by_method_on_both_sides, until_its_clock_stops, while_its_value_is_small,
     mean_of_some, over_many, in_its_dictionary, renewed_list, descent, until_near,
-    shared_variable, both_of_two,
+    shared_variable, both_of_two, registered_until_large,
 ]  # fmt: skip
 
 
