@@ -85,9 +85,16 @@ def wide_names(node: ast.stmt) -> set[str]:
             used = [n.left, n.right]
         elif isinstance(n, ast.Call) and len(n.args) == 1:
             name = getattr(n.func, "attr", getattr(n.func, "id", ""))
-            used = n.args if name in REDUCING else []
+            used = operands(n.args[0]) if name in REDUCING else []
         found |= {x.id for x in used if isinstance(x, ast.Name)}
     return found
+
+
+def operands(node: ast.expr) -> list[ast.expr]:
+    """The names that arithmetic in an expression is done on."""
+    if isinstance(node, ast.BinOp):
+        return operands(node.left) + operands(node.right)
+    return operands(node.operand) if isinstance(node, ast.UnaryOp) else [node]
 
 
 def root_of(node: ast.expr) -> set[str]:

@@ -369,9 +369,12 @@ def at_path(shapes: Any, path: tuple[Any, ...], bar: Any) -> Any:
     """A cotangent of what had these shapes that is zero but for one part."""
     if not path:
         return bar
+    first, rest = path[0], path[1:]
     if isinstance(shapes, dict):
-        return {k: bar if k == path[0] else zeros_in(v) for k, v in shapes.items()}
-    return type(shapes)(bar if i == path[0] else zeros_in(v) for i, v in enumerate(shapes))
+        return {k: at_path(v, rest, bar) if k == first else zeros_in(v) for k, v in shapes.items()}
+    return type(shapes)(
+        at_path(v, rest, bar) if i == first else zeros_in(v) for i, v in enumerate(shapes)
+    )
 
 
 __all__ += ["changed", "popped"]

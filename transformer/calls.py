@@ -20,7 +20,7 @@ from typing import Any
 
 from overt.rewrites.refusal import Refusal
 from overt.runtime.containers import appended, changed, popped
-from overt.runtime.cotangents import Moved, move, stack_of
+from overt.runtime.cotangents import Moved, Token, move, shapes_in, stack_of
 from overt.runtime.derivatives import add, children_of, is_inexact, zeros_like_tree
 from overt.runtime.escape import KEPT, Escape, held_by, is_kept, settled, unchanged
 from overt.runtime.numpy.indexing import set_item
@@ -671,6 +671,11 @@ def call_method(name: str, x: Any, *args: Any) -> Any:
 
 def moved(holder: Any, f: Any, args: tuple[Any, ...], keywords: dict[str, Any]) -> Any:
     """A function that only moves the items of containers about."""
+    if f is dict and len(args) == 1 and not keywords and not isinstance(args[0], dict):
+        pairs = [tuple(pair) for pair in args[0]]
+        found = {k: Token((0, i, 1)) for i, (k, _) in enumerate(pairs)}
+        moves = Moved(found, (shapes_in(pairs),))
+        return dict(pairs), Pullback(MovePull(moves, (False,), True, False), ())
     run = functools.partial(f, **keywords) if keywords else f
     every = args if holder is None else (holder, *args)
     every = tuple(list(x) if hasattr(x, "__next__") else x for x in every)
