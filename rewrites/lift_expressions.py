@@ -226,6 +226,8 @@ class Expressions(ast.NodeTransformer):
 
     def callee(self, node: ast.Call) -> ast.expr:
         f = node.func
+        if getattr(self.object(f), "__module__", "") == "math":
+            return f if all(map(self.plain, node.args)) else self.helper("lifted", self.visit(f))
         staged = self.staged_builtin(node)
         if staged:
             self.lifter.module.changed = True

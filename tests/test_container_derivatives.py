@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import copy
 import functools
+import math
 import warnings
 from collections import OrderedDict, defaultdict
 from dataclasses import dataclass, replace
@@ -340,3 +341,25 @@ def test_a_loop_that_starts_with_a_name_it_reads():
 
     assert float(overt.grad(overt.grad(counted))(X)) == pytest.approx(6.0)
     assert float(overt.jit(overt.grad(overt.grad(counted)))(X)) == pytest.approx(6.0)
+
+
+def pairs_to_dictionary(x):
+    found = dict(zip("abc", np.ones(3) * x, strict=True))
+    found |= {"d": found["a"] * found["b"]}
+    total = 0.0
+    for key, value in found.items():
+        total += value * (ord(key) - 96)
+    return total
+
+
+def of_math(x):
+    return math.exp(x) * math.sqrt(x) + math.pi * x + math.hypot(x, 2.0)
+
+
+@pytest.mark.parametrize("f", [pairs_to_dictionary, of_math], ids=lambda f: f.__name__)
+def test_dictionaries_of_rows_and_functions_of_math(f):
+    want = slope(f)
+    for way in (overt.grad(f), overt.jit(overt.grad(f))):
+        numpy.testing.assert_allclose(way(X), want, rtol=1e-6)
+    numpy.testing.assert_allclose(overt.vmap(overt.grad(f))(numpy.array([X, X])), want, rtol=1e-6)
+    numpy.testing.assert_allclose(overt.jit(f)(X), f(X), rtol=1e-12)

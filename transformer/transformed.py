@@ -20,7 +20,8 @@ from overt.backend.pytrees import GetAttrKey
 from overt.runtime.array import Array
 from overt.runtime.closures import captured_leaves
 from overt.runtime.parts import Parts
-from overt.runtime.primitive import GRAPH
+from overt.runtime.primitive import GRAPH, counterpart
+from overt.runtime.staging import is_known
 from overt.runtime.tree import tree_leaves
 from overt.transformer import dependencies, rewrite
 from overt.transformer.state import WATCH
@@ -254,6 +255,8 @@ def lifted(fn: Any) -> Callable[..., Any]:
         start = getattr(fn, "__init__")  # noqa: B009  mypy looks at `type.__init__` itself
         if isinstance(start, types.FunctionType):
             return functools.partial(constructed, fn) if _source_or_none(start) else fn
+    if getattr(fn, "__module__", None) == "math" and counterpart(fn) is not None:
+        return functools.partial(of_numbers, fn)
     if isinstance(fn, Transformed) or not has_source(fn):
         return fn
     if isinstance(fn, types.FunctionType):
@@ -265,6 +268,13 @@ def lifted(fn: Any) -> Callable[..., Any]:
     if isinstance(fn, functools.partial):
         return functools.partial(lifted(fn.func), *fn.args, **fn.keywords)
     return functools.partial(lifted(call_method(fn)), fn)
+
+
+def of_numbers(fn: Callable[..., Any], *args: Any) -> Any:
+    """A function of `math`; of values that Python has not got, the one of `overt.numpy`."""
+    if any(isinstance(x, Array) and not is_known(x) for x in args):
+        return counterpart(fn)(*args)
+    return fn(*args)
 
 
 def unlifted(fn: Any) -> Any:
