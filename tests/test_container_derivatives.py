@@ -344,7 +344,7 @@ def test_a_loop_that_starts_with_a_name_it_reads():
 
 
 def pairs_to_dictionary(x):
-    found = dict(zip("abc", np.ones(3) * x, strict=True))
+    found = dict(zip("abc", overt.numpy.ones(3) * x, strict=True))
     found |= {"d": found["a"] * found["b"]}
     total = 0.0
     for key, value in found.items():
