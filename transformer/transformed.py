@@ -256,7 +256,7 @@ def lifted(fn: Any) -> Callable[..., Any]:
         if isinstance(start, types.FunctionType):
             return functools.partial(constructed, fn) if _source_or_none(start) else fn
     if getattr(fn, "__module__", None) == "math" and counterpart(fn) is not None:
-        return functools.partial(of_numbers, fn)
+        return functools.partial(of_numbers, fn, counterpart(fn))
     if isinstance(fn, Transformed) or not has_source(fn):
         return fn
     if isinstance(fn, types.FunctionType):
@@ -270,10 +270,10 @@ def lifted(fn: Any) -> Callable[..., Any]:
     return functools.partial(lifted(call_method(fn)), fn)
 
 
-def of_numbers(fn: Callable[..., Any], *args: Any) -> Any:
-    """A function of `math`; of values that Python has not got, the one of `overt.numpy`."""
+def of_numbers(fn: Callable[..., Any], ours: Any, *args: Any) -> Any:
+    """A function of `math`; of values that Python has not got, ours of `overt.numpy`."""
     if any(isinstance(x, Array) and not is_known(x) for x in args):
-        return counterpart(fn)(*args)
+        return ours(*args)
     return fn(*args)
 
 
