@@ -11,6 +11,7 @@ Methods are found by name among the classes that the function's module knows.
 from __future__ import annotations
 
 import ast
+import functools
 import types
 from collections.abc import Iterator
 from typing import Any
@@ -57,14 +58,18 @@ class Keeping:
         inner = Keeping(inside) if f.__globals__ is not self.globals else self
         inside.load = self.resolver.load
         inner.known = self.known
+        return inner.body(body)
+
+    def body(self, function: core.Function) -> bool:
+        """Whether what a function's statements do may store something."""
         calls: list[ast.Call] = []
 
         def visit(node: Any) -> Any:
             calls.extend(n for n in ast.walk(node) if isinstance(n, ast.Call))
             return node
 
-        core.map_function(body, visit)
-        for s in every(body.body):
+        core.map_function(function, visit)
+        for s in every(function.body):
             node = s.node if isinstance(s, Do) else None
             if (
                 isinstance(node, ast.Assign)
@@ -74,12 +79,22 @@ class Keeping:
                 return True
             if isinstance(s, Assign) and sets_outside(s.target):
                 return True
-        return any(inner.call(c) for c in calls)
+        return any(map(self.call, calls))
 
     def passed(self, node: ast.expr) -> bool:
         """Whether an argument is a function that stores what it is given."""
+        if isinstance(node, ast.Call) and self.resolver.object(node.func) is functools.partial:
+            return self.passed(node.args[0])
+        if isinstance(node, ast.Lambda):
+            return any(self.call(n) for n in ast.walk(node) if isinstance(n, ast.Call))
         if not isinstance(node, ast.Attribute | ast.Name):
             return False
+        nested = self.resolver.functions.get(node.id) if isinstance(node, ast.Name) else None
+        if nested is not None:
+            if nested.name not in self.known:
+                self.known[nested.name] = False
+                self.known[nested.name] = self.body(nested)
+            return self.known[nested.name]
         found = self.resolver.object(node)
         if found is not None:
             return self.function(found)

@@ -30,6 +30,7 @@ class Program:
         self.functions = {f.name: f for f in source.functions}
         self.main = source.main
         self.resolver = Resolver(source.namespace)
+        self.resolver.functions = self.functions
         self.resolver.load = source.load
         self.generated: dict[str, Function] = {}
         # parameters of functions whose cotangents are surely arrays, by name and active ones

@@ -63,6 +63,7 @@ class Resolver:
     def __init__(self, namespace: Mapping[str, Any]) -> None:
         self.namespace = namespace
         self.load: Callable[[Any], Any] | None = None  # a user's function in core form
+        self.functions: Mapping[str, core.Function] = {}  # those that the text itself defines
 
     def object(self, node: ast.expr) -> Any:
         """The object, or None if it is only known when the code runs."""

@@ -582,3 +582,40 @@ def test_containers_of_outer_functions_in_loops():
     # How long the list gets is known only when the program runs.
     with pytest.raises(TypeError, match="seen"):
         overt.jit(lambda x, n: some(x, n, push))(1.0, 3)
+
+
+class Sum:
+    def __init__(self) -> None:
+        self.total = 0.0
+
+    def add(self, value: Any) -> None:
+        self.total = self.total + value
+
+
+def passed_to_a_loop(x):
+    found = Sum()
+
+    def body(i, carry):
+        found.add(x * x * i)
+        return carry
+
+    overt.lax.fori_loop(0, 3, body, 0)
+    return found.total
+
+
+def passed_to_map(x):
+    found = Sum()
+
+    def visit(value):
+        found.add(value * x * x)
+
+    list(map(visit, [1.0, 2.0]))
+    return found.total
+
+
+@pytest.mark.parametrize("f", [passed_to_a_loop, passed_to_map], ids=lambda f: f.__name__)
+def test_functions_that_store_and_are_passed_on(f):
+    for way in (overt.grad(f), overt.jit(overt.grad(f)), overt.vmap(overt.grad(f))):
+        x = np.array([0.5]) if way.__class__.__name__ == "Vmap" else 0.5
+        assert numpy.asarray(way(x)).item() == pytest.approx(3.0)
+    assert float(overt.jvp(f, (0.5,), (1.0,))[1]) == pytest.approx(3.0)
