@@ -15,6 +15,7 @@ from overt.rewrites import core, exits
 from overt.rewrites.attempts import attempts_to_blocks
 from overt.rewrites.conditions import changed_roots, loops_that_ask_inside, sets_variables
 from overt.rewrites.core import NOWHERE, Names, Origin
+from overt.rewrites.generators import listed
 from overt.rewrites.nonlocals import shared_by_argument
 from overt.rewrites.outputs import outputs_returned
 from overt.rewrites.patterns import match_to_branches
@@ -81,11 +82,13 @@ class Builder:
 
     def function(self, node: ast.FunctionDef | ast.Lambda, outer: dict[str, str]) -> core.Function:
         a = node.args
-        scope = Scope(node)
         if isinstance(node, ast.FunctionDef):
+            node = listed(node, {n.id for n in ast.walk(node) if isinstance(n, ast.Name)})
             node, stays = shared_by_argument(node)
             scope = Scope(node)
             scope.cells |= stays
+        else:
+            scope = Scope(node)
         self.cells = scope.cells | scope.outer
         without_default = len(a.posonlyargs) + len(a.args) - len(a.defaults)
         defaults: list[ast.expr | None] = [*[None] * without_default, *a.defaults]

@@ -49,7 +49,8 @@ class Thing:
 
 
 def numbers(n):
-    yield n
+    while True:
+        yield n
 '''
 
 
@@ -173,4 +174,4 @@ def test_mistakes(model, capsys, arguments, status, message):
 def test_a_refusal_names_its_place(model, capsys):
     assert main(["grad", "model.py:numbers"]) == 1
     shown = capsys.readouterr().err
-    assert "model.py:38" in shown and "yield n" in shown
+    assert "model.py:39" in shown and "yield n" in shown
