@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import ast
 import contextlib
+import importlib.util
 import io
 import linecache
 import os
@@ -29,6 +30,7 @@ TOP = Path(__file__).parent.parent
 PAGES = {"README.md": "tour"} | {f"docs/{p.name}": p.stem for p in (TOP / "docs").glob("*.md")}
 DECISIONS = [f"docs/decisions/{p.name}" for p in (TOP / "docs/decisions").glob("*.md")]
 LANGUAGE = TOP / "docs/language.md"
+API = TOP / "docs/api.md"
 BLOCK = re.compile(r"^```(\w+)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 FILE = re.compile(r"# (\w+\.py)\n")
 
@@ -76,7 +78,8 @@ class Page:
         linecache.checkcache(str(self.file))
         printed = io.StringIO()
         with contextlib.redirect_stdout(printed):
-            exec(compile("\n" * before + text, str(self.file), "exec"), self.names)
+            code = compile("\n" * before + text, str(self.file), "exec", dont_inherit=True)
+            exec(code, self.names)
         return self.plain(printed.getvalue())
 
     def run_shell(self, text: str) -> str:
@@ -152,6 +155,25 @@ def test_refusals(name, written):
     assert text[slice(*section(text, name))] == written(), "run python -m tests.test_readme"
 
 
+def api() -> str:
+    """What `docs/api.py` writes."""
+    spec = importlib.util.spec_from_file_location("api_page", TOP / "docs/api.py")
+    assert spec and spec.loader
+    generator = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(generator)
+    return generator.page()
+
+
+def test_page_of_public_names_is_what_its_generator_writes():
+    assert API.read_text() == api(), "run python -m tests.test_readme docs/api.md"
+
+
+def test_every_page_is_in_the_index():
+    index = (TOP / "docs/index.md").read_text()
+    for name in PAGES:
+        assert name in ("README.md", "docs/index.md") or f"({Path(name).name})" in index, name
+
+
 def test_names_of_generated_code_exist():
     table = LANGUAGE.read_text().partition("## Names that generated code uses")[2]
     for row in re.findall(r"^\| (`.*?) \|", table, re.MULTILINE):
@@ -171,7 +193,7 @@ def rewrite(name: str) -> None:
             for part, written in (("refusals", refusals), ("kinds", kinds)):
                 start, end = section(text, part)
                 text = text[:start] + written() + text[end:]
-        page.path.write_text(text)
+        page.path.write_text(api() if page.path == API else text)
         os.chdir(TOP)
 
 
