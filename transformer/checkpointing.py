@@ -21,7 +21,8 @@ from overt.runtime.record import Differentiated, vjp_call
 from overt.runtime.regions import subgraph
 from overt.runtime.tree import tree_flatten, tree_leaves
 from overt.transformer import transformed
-from overt.transformer.calls import Pullback, Recompute, vjp_of
+from overt.transformer.calls import Recompute, vjp_of
+from overt.transformer.pulls import Pullback
 
 __all__ = ["print_saved_residuals", "vjp_of_checkpoint"]
 

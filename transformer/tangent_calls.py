@@ -29,11 +29,13 @@ from overt.runtime.tangents import (
     zero_dot,
 )
 from overt.runtime.world import is_users_object
-from overt.transformer import calls, transformed
-from overt.transformer.calls import FunctionPull, Pullback, apply_to, arranged, call_method, vjp_of
+from overt.transformer import calls, function_pairs, transformed
+from overt.transformer.calls import apply_to, call_method, vjp_of
 from overt.transformer.escapes import or_on_values
+from overt.transformer.function_pairs import FunctionPull, arranged
 from overt.transformer.held import LinearFunction, innermost, is_wrapper, rewrapped, shifted
 from overt.transformer.pullbacks import VjpFunction
+from overt.transformer.pulls import Pullback
 from overt.transformer.transformed import Transformed
 
 Pair = tuple[Any, Any]
@@ -138,7 +140,8 @@ def found_jvp(
     if found is not None:
         return found
     if rule_of(f) is None and isinstance(f, types.FunctionType):
-        if (transformed.is_users(f) or calls.is_plain(f)) and not calls.namedtuple_method(f):
+        readable = transformed.is_users(f) or function_pairs.is_plain(f)
+        if readable and not function_pairs.namedtuple_method(f):
             return of_function(f, args, dots, keywords, keyword_dots)
     call = transformed.call_method(f)
     if call is not None:
@@ -206,7 +209,7 @@ def by_source(
     active = tuple(
         name
         for name in signature.parameters
-        if name in bound and is_moving(beside[name]) and calls.has_derivative(bound[name])
+        if name in bound and is_moving(beside[name]) and function_pairs.has_derivative(bound[name])
     )
     if not active:
         out = in_form(f, args, keywords)(*args, **keywords)
@@ -261,9 +264,9 @@ def by_pair(
 ) -> Pair | None:
     """By the jvp of the forward function of the pair."""
     bound = inspect.signature(f, follow_wrapped=False).bind(*args, **keywords)
-    active = tuple(n for n, x in bound.arguments.items() if calls.has_derivative(x))
+    active = tuple(n for n, x in bound.arguments.items() if function_pairs.has_derivative(x))
     lift = transformed.needs_lifting(args, dots, keywords, keyword_dots)
-    pair = calls.pair_of(f, active, lift)
+    pair = function_pairs.pair_of(f, active, lift)
     if pair is None:
         return None
 
@@ -279,8 +282,8 @@ def by_pair(
         return None
     (y, saved), (y_dot, saved_dot) = found
     if lift:
-        _unlifted[pair[1]] = calls.pair_of(f, active, False)[1]  # type: ignore[index]
-    pull = FunctionPull(pair[1], calls.layout(bound, len(args), keywords))
+        _unlifted[pair[1]] = function_pairs.pair_of(f, active, False)[1]  # type: ignore[index]
+    pull = FunctionPull(pair[1], function_pairs.layout(bound, len(args), keywords))
     return (y, Pullback(pull, saved)), (y_dot, Pullback(pull, saved_dot))
 
 
