@@ -51,7 +51,7 @@ _PLACES["source"] = ("overt.transformer.transformed", "generated")
 _SUBMODULES = (
     "custom_derivatives debug dlpack dtypes errors example_libraries experimental export "
     "flatten_util image lax nn numpy ops profiler random scipy stages tree tree_util typing "
-    "ad_checkpoint core"
+    "ad_checkpoint core extend"
 )
 _MODULES = frozenset(_SUBMODULES.split())
 
