@@ -146,6 +146,11 @@ def issubdtype(a: Any, b: Any) -> bool:
     return np.dtype(a) == np.dtype(b)
 
 
+def _dtype_in(x: Any) -> Any:
+    """A dtype, or that of an array."""
+    return x if isinstance(x, type) else getattr(x, "dtype", x)
+
+
 class finfo:  # noqa: N801
     """Limits of a floating dtype (of a complex one's parts), bfloat16 and other small ones too.
 
@@ -156,7 +161,7 @@ class finfo:  # noqa: N801
     """
 
     def __init__(self, dtype: Any):
-        self._info = ml_dtypes.finfo(canonicalize(getattr(dtype, "dtype", dtype)))
+        self._info = ml_dtypes.finfo(canonicalize(_dtype_in(dtype)))
         self.dtype: np.dtype = np.dtype(self._info.dtype)
 
     def __getattr__(self, name: str) -> Any:
@@ -171,7 +176,7 @@ class finfo:  # noqa: N801
 
 def iinfo(dtype: Any) -> Any:
     """Limits of an integer dtype."""
-    return ml_dtypes.iinfo(canonicalize(getattr(dtype, "dtype", dtype)))
+    return ml_dtypes.iinfo(canonicalize(_dtype_in(dtype)))
 
 
 def float_type() -> np.dtype:

@@ -179,7 +179,7 @@ def print_saved_residuals(f: Callable, *args: Any, **kwargs: Any) -> None:
 
     >>> import overt
     >>> print_saved_residuals(lambda x: x * overt.numpy.sin(x), 1.0)
-    f32[] from the argument 0
+    f32[] from the argument 0...
     """
     leaves, structure = tree_flatten((args, kwargs))
     lines: list[str] = []

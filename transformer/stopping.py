@@ -158,8 +158,8 @@ def debug_breakpoint(
     >>> import io
     >>> out = io.StringIO()
     >>> debug_breakpoint(stdin=io.StringIO("p 1 + 1"), stdout=out)
-    >>> out.getvalue().splitlines()[-1]
-    '(overt) 2'
+    >>> "(overt) 2" in out.getvalue()
+    True
     """
     if backend not in (None, "cli"):
         raise ValueError(f"there is no debugger {backend!r}; the one there is, is 'cli'")

@@ -15,17 +15,17 @@ from overt.runtime.tree import register_pytree_node, tree_flatten, tree_map
 
 
 def _batch_barrier(values: Any, axes: Any, size: int) -> Any:
-    made = _barrier(*values)
+    made = barrier(*values)
     return (made, axes) if isinstance(made, tuple) else ((made,), axes)
 
 
-_barrier = Primitive(
+barrier = Primitive(
     "optimization_barrier",
     shape=lambda *avals: list(avals),
     lower=lambda b, *values, avals, out: b.optimization_barrier(values),
     linear=True,
-    vjp=lambda g, out, *operands: _barrier(*g),
-    jvp=lambda dots, out, *operands: _barrier(*dots),
+    vjp=lambda g, out, *operands: barrier(*g),
+    jvp=lambda dots, out, *operands: barrier(*dots),
     arrays=("operands",),
     batch=_batch_barrier,
     doc="The operands; the compiler moves no operation past them.",
@@ -39,7 +39,7 @@ def optimization_barrier(operand: Any, /) -> Any:
     {'x': Array(1., dtype=float32, weak_type=True)}
     """
     leaves, definition = tree_flatten(operand)
-    return definition.unflatten(_barrier(*map(np.asarray, leaves))) if leaves else operand
+    return definition.unflatten(barrier(*map(np.asarray, leaves))) if leaves else operand
 
 
 _sink = Primitive(

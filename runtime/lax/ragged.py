@@ -107,7 +107,7 @@ def scaled_dot(
 
     >>> x = np.ones((2, 4))
     >>> scaled_dot(x, x.T, lhs_scale=np.full((2, 2), 3.0)).tolist()
-    [[12, 12], [12, 12]]
+    [[12.0, 12.0], [12.0, 12.0]]
     """
     x, y = np.asarray(lhs), np.asarray(rhs)
     if dimension_numbers is None:

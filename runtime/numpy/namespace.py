@@ -30,6 +30,7 @@ _JOINED = {
 class NamespaceInfo:
     """Devices, dtypes and capabilities of `overt.numpy`.
 
+    >>> import overt.numpy as np
     >>> np.__array_namespace_info__().default_dtypes()["real floating"]
     dtype('float32')
     """

@@ -61,7 +61,7 @@ def _one_gamma(key: Any, a: Any, log_space: bool) -> Any:
     return (d * v) * np.where(large, number(1), boost)
 
 
-def _log_slope(a: Any, log_sample: Any) -> Any:
+def log_slope(a: Any, log_sample: Any) -> Any:
     """How the logarithm of a gamma-distributed sample moves with its shape."""
     sample = np.exp(log_sample)
     sample = np.where(sample == 0, np.finfo(sample.dtype).tiny, sample)
@@ -78,7 +78,7 @@ def _gammas(key: Any, a: Any) -> Any:
 
 @composite(
     arrays=("key", "a"),
-    vjp=(None, lambda g, out, key, a: g * _log_slope(a, out)),
+    vjp=(None, lambda g, out, key, a: g * log_slope(a, out)),
 )
 def _log_gammas(key: Any, a: Any) -> Any:
     return _each_gamma(key, a, True)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 import overt.runtime.numpy as np
@@ -14,7 +15,7 @@ from overt.runtime.scipy.stats.distribution import continuous
 
 __all__ = ["multivariate_normal", "norm", "truncnorm"]
 
-LOG_2PI = float(np.log(2 * np.pi))
+LOG_2PI = math.log(2 * math.pi)
 
 
 @continuous(-np.inf, np.inf, 0)
