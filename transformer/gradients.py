@@ -16,6 +16,7 @@ from overt.runtime.derivatives import is_array, materialize
 from overt.runtime.dispatch import CHECKS
 from overt.runtime.escape import settled
 from overt.runtime.interop import as_array
+from overt.runtime.parts import parts_of
 from overt.runtime.tree import flatten_strict, tree_flatten
 from overt.transformer import transformed
 from overt.transformer.escapes import or_on_values
@@ -160,7 +161,17 @@ class Gradient(Transformed):
     def prepared(self, argument: Any) -> Any:
         """An argument with its numbers as arrays, checked to have a derivative."""
         leaves, definition = tree_flatten(argument)
+        if len(leaves) == 1 and leaves[0] is argument and not self.is_differentiable(argument):
+            raise TypeError(
+                f"{self.suffix} requires real- or complex-valued inputs, arrays or containers of "
+                f"them; got a value of type {type(argument).__name__}. Register its class with "
+                "overt.tree_util, or pass what is differentiated by itself."
+            )
         return definition.unflatten([self.prepared_leaf(x) for x in leaves])
+
+    def is_differentiable(self, x: Any) -> bool:
+        """Whether a value that is no tree may have parts with a derivative."""
+        return is_array(x) or parts_of(x) is not None or callable(x)
 
     def prepared_leaf(self, x: Any) -> Any:
         if not is_array(x):

@@ -104,6 +104,10 @@ def checked_tangents(primals: tuple, tangents: tuple) -> tuple[tuple, tuple]:
 
 def checked_tangent(x: Any, dot: Any) -> tuple[Any, Any]:
     if not is_array(x):
+        if is_array(dot):
+            raise TypeError(
+                f"jvp got a tangent for a value of type {type(x).__name__}, not an array"
+            )
         return x, None
     x = as_array(x)
     given = getattr(dot, "dtype", None)
