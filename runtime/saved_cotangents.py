@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from overt.runtime.derivatives import children_of
+from overt.runtime.derivatives import children_of, materialize
 from overt.runtime.parts import NUMBERS, is_array, parts_of
 from overt.runtime.repeated import Repeated
 from overt.runtime.saved import Buffers, Saved
@@ -56,8 +56,12 @@ def leaf_cotangents(x: Any, bar: Any) -> list[Any]:
     if bar is None or x is None:
         return [None] * len(tree_leaves(x))
     pieces, definition = tree_flatten(x, lambda part: part is None or _is_saved(part))
+    try:
+        bars = definition.flatten_up_to(bar)
+    except ValueError:  # a dictionary that has got more items since
+        bars = definition.flatten_up_to(materialize(bar, x))
     found: list[Any] = []
-    for piece, piece_bar in zip(pieces, definition.flatten_up_to(bar), strict=True):
+    for piece, piece_bar in zip(pieces, bars, strict=True):
         if piece is not None:
             found += _of_saved(piece, piece_bar) if _is_saved(piece) else [piece_bar]
     return found

@@ -10,7 +10,9 @@ from overt.runtime.aval import aval_of
 from overt.runtime.batching import AUTO, vmap_call
 from overt.runtime.carried import Spec, spec_of
 from overt.runtime.closures import captured_leaves
+from overt.runtime.derivatives import materialize
 from overt.runtime.lanes import Lanes, move_axis, spread
+from overt.runtime.numpy.selected import Selected
 from overt.runtime.parts import NUMBERS, is_array
 from overt.runtime.tree import prefix_leaves, tree_flatten, tree_leaves, tree_map
 from overt.runtime.unsure import certain
@@ -27,13 +29,16 @@ def vjp_of_vmap(
     in_axes = tuple(f.in_axes) if isinstance(f.in_axes, list) else f.in_axes
 
     specs: list[Spec] = []
+    selected: list[Any] = []  # what a mask picked belongs to that mask, in its lane
 
     def pulled(*lane: Any) -> tuple[Any, Any]:
         with leaving():
             out, pull = vjp_of(f.__wrapped__, *lane)
         pull = certain(pull)  # what a lane did not set, its reverse does not read
         specs.append(spec_of(pull, leaves=True))
-        return out, specs[0].decompose(pull)
+        arrays = specs[0].decompose(pull)
+        selected.extend(x for x in arrays if type(x) is Selected)
+        return out, arrays
 
     (out, saved), (out_axes, saved_axes) = vmap_call(
         pulled,
@@ -44,7 +49,7 @@ def vjp_of_vmap(
         None,
         f.axis_name,
     )
-    if not all(map(is_same_in_all_lanes, specs[0].constants())):
+    if selected or not all(map(is_same_in_all_lanes, specs[0].constants())):
         return None
     places = [
         None if axis is None else axis % max(1, len(aval_of(x).shape))
@@ -138,7 +143,7 @@ class VmapPull:
         axes = [next(places) for _ in leaves]
         if bar is None:
             return None
-        found = definition.flatten_up_to(bar)
+        found = definition.flatten_up_to(materialize(bar, x))
         return definition.unflatten([self.joined(b, a) for b, a in zip(found, axes, strict=True)])
 
     def joined(self, bar: Any, axis: int | None) -> Any:
