@@ -1,10 +1,12 @@
 """The one command that checks everything: format, lint, types, tests, doctests and examples.
 
-Run from the top of the repository: `python -m tests`; what follows is passed on to pytest.
+Run from the top of the repository: `python -m tests`; what follows is passed on to pytest, which
+otherwise uses every core.
 """
 
 from __future__ import annotations
 
+import os
 import subprocess
 import sys
 from pathlib import Path
@@ -24,7 +26,7 @@ def main(arguments: list[str]) -> int:
         print(f"== {name}", flush=True)
         command = [sys.executable, "-m", tool, *options]
         if name == "tests":
-            command += arguments
+            command += arguments or ["-n", str(os.cpu_count() or 1)]
         if subprocess.run(command, cwd=Path(__file__).parent.parent).returncode:
             failed.append(name)
     if failed:
