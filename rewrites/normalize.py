@@ -569,6 +569,22 @@ def changed_container(old: ast.expr, method: str, args: list[ast.expr]) -> ast.e
     return ast.Call(core.name("@changed"), [old, core.constant(method), *args], [])
 
 
+def reads_targets(node: ast.AST) -> bool:
+    """Whether a function in a comprehension reads a variable that the comprehension sets."""
+    targets = {
+        n.id
+        for g in node.generators  # type: ignore[attr-defined]
+        for n in ast.walk(g.target)
+        if isinstance(n, ast.Name)
+    }
+    return any(
+        isinstance(n, ast.Name) and n.id in targets - parameters(function)
+        for function in ast.walk(node)
+        if isinstance(function, ast.Lambda)
+        for n in ast.walk(function.body)
+    )
+
+
 def version(name: str | None) -> ast.expr:
     return core.name(name if name is not None else core.UNDEFINED)
 
@@ -629,6 +645,12 @@ class Renamed(ast.NodeTransformer):
 
     def visit_Name(self, node: ast.Name) -> ast.expr:
         return ast.Name(self.env.get(node.id, node.id), node.ctx)
+
+    def visit_Lambda(self, node: ast.Lambda) -> ast.Lambda:
+        own = parameters(node)
+        inside = Renamed({n: new for n, new in self.env.items() if n not in own})
+        made = ast.Lambda(self.visit(node.args), inside.visit(node.body))
+        return ast.copy_location(made, node)
 
     def visit_ExceptHandler(self, node: ast.ExceptHandler) -> ast.ExceptHandler:
         self.generic_visit(node)
@@ -812,7 +834,14 @@ class Expressions(ast.NodeTransformer):
     def comprehension(self, node: ast.AST) -> ast.AST:
         hidden = self.hidden
         if not hidden and not self.conditional and not isinstance(node, ast.GeneratorExp):
-            if any(isinstance(n, ast.NamedExpr) for n in ast.walk(node)):
+            made = [node.value] if isinstance(node, ast.DictComp) else [node.elt]  # type: ignore
+            functions = any(isinstance(n, ast.Lambda) for n in made)
+            # One that reads the variable of the comprehension would see the last value of it.
+            if (
+                functions
+                and not reads_targets(node)
+                or any(isinstance(n, ast.NamedExpr) for n in ast.walk(node))
+            ):
                 return self.builder.looped(node)  # type: ignore[arg-type]
         generators = []
         for g in node.generators:  # type: ignore[attr-defined]

@@ -363,3 +363,25 @@ def test_dictionaries_of_rows_and_functions_of_math(f):
         numpy.testing.assert_allclose(way(X), want, rtol=1e-6)
     numpy.testing.assert_allclose(overt.vmap(overt.grad(f))(numpy.array([X, X])), want, rtol=1e-6)
     numpy.testing.assert_allclose(overt.jit(f)(X), f(X), rtol=1e-12)
+
+
+def functions_in_a_list(x):
+    powers = [lambda v, k=k: v**k * x for k in range(3)]
+    return sum(f(2.0 * x) for f in powers)
+
+
+def functions_in_a_dictionary(x):
+    table = {"scaled": lambda v: v * x, "shifted": lambda v: v + x * x}
+    return table["scaled"](2.0) * table["shifted"](x)
+
+
+@pytest.mark.parametrize(
+    "f", [functions_in_a_list, functions_in_a_dictionary], ids=lambda f: f.__name__
+)
+def test_functions_in_containers(f):
+    want = slope(f)
+    numpy.testing.assert_allclose(overt.jit(f)(X), f(X), rtol=1e-12)
+    numpy.testing.assert_allclose(overt.jvp(f, (X,), (1.0,))[1], want, rtol=1e-6)
+    for way in (overt.grad(f), overt.jit(overt.grad(f))):
+        numpy.testing.assert_allclose(way(X), want, rtol=1e-6)
+    numpy.testing.assert_allclose(overt.vmap(overt.grad(f))(numpy.array([X, X])), want, rtol=1e-6)
