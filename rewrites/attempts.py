@@ -16,7 +16,7 @@ from __future__ import annotations
 import ast
 
 from overt.rewrites.exits import EXITS, always_exits, contains
-from overt.rewrites.scopes import CHANGING, changed_names, root_name
+from overt.rewrites.scopes import CHANGING, changed_names, new_name, root_name
 
 Stmts = list[ast.stmt]
 
@@ -34,11 +34,7 @@ class Attempts:
         self.function = body
 
     def new(self, stem: str) -> str:
-        name, number = stem, 2
-        while name in self.taken:
-            name, number = f"{stem}_{number}", number + 1
-        self.taken.add(name)
-        return name
+        return new_name(stem, self.taken)
 
     def block(self, body: Stmts) -> Stmts:
         return [new for s in body for new in self.statement(s)]

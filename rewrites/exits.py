@@ -12,6 +12,8 @@ from __future__ import annotations
 import ast
 from collections.abc import Sequence
 
+from overt.rewrites.scopes import new_name
+
 Stmts = list[ast.stmt]
 
 LOOPS = (ast.For, ast.While)
@@ -125,11 +127,7 @@ class Plan:
         self.flagged = False  # whether a return must also set its flag
 
     def new(self, stem: str) -> str:
-        name, number = stem, 2
-        while name in self.taken:
-            name, number = f"{stem}_{number}", number + 1
-        self.taken.add(name)
-        return name
+        return new_name(stem, self.taken)
 
     def sequence(self, body: Sequence[ast.stmt]) -> Stmts:
         done: Stmts = []

@@ -44,6 +44,7 @@ from overt.rewrites.effects import (
 )
 from overt.rewrites.lift_expressions import LITERALS, Expressions
 from overt.rewrites.liveness import prune
+from overt.rewrites.scopes import new_name
 
 LOOPS = {
     range: "loop_range",
@@ -133,12 +134,7 @@ class Module:
         """A name for what a function becomes."""
         if name.endswith(f"_{suffix}"):
             return name  # what was lifted before is lifted again under its own name
-        stem = f"{name.strip('_')}_{suffix}"
-        new, number = stem, 2
-        while new in self.taken:
-            new, number = f"{stem}_{number}", number + 1
-        self.taken.add(new)
-        return new
+        return new_name(f"{name.strip('_')}_{suffix}", self.taken)
 
     def add(self, function: Function) -> None:
         lifted = FunctionLifter(self, function).function(function)

@@ -26,6 +26,7 @@ from overt.rewrites.scopes import (
     changed_names,
     free_names,
     locals_of,
+    new_name,
     own_nodes,
     parameters,
 )
@@ -224,11 +225,7 @@ class Rewrite:
         self.line = node.lineno
 
     def new(self, stem: str) -> str:
-        name, number = stem, 2
-        while name in self.taken:
-            name, number = f"{stem}_{number}", number + 1
-        self.taken.add(name)
-        return name
+        return new_name(stem, self.taken)
 
     # --- functions
 

@@ -13,7 +13,7 @@ import ast
 import copy
 from collections.abc import Callable
 
-from overt.rewrites.scopes import own_nodes
+from overt.rewrites.scopes import new_name, own_nodes
 from overt.rewrites.views import assigned_names, loaded, placed, stored_names
 
 Definition = Callable[[str], ast.FunctionDef | None]
@@ -36,9 +36,8 @@ class Outputs:
     def __init__(self, local: set[str], taken: set[str], definition: Definition) -> None:
         self.local, self.taken, self.definition = local, taken, definition
         self.nested: dict[str, ast.FunctionDef] = {}
-        self.writing: dict[str, tuple[str, list[int]]] = {}  # the variant, and which arguments
         self.copies: list[ast.stmt] = []
-        self.known: dict[str, tuple[str, list[int]] | None] = {}
+        self.known: dict[str, tuple[str, list[int]] | None] = {}  # the variant, which arguments
 
     def find(self, s: ast.stmt) -> None:
         for n in own_nodes(s) if not isinstance(s, ast.FunctionDef) else [s]:
@@ -135,10 +134,7 @@ class Outputs:
         return root is not node and isinstance(root, ast.Name) and root.id in self.local
 
     def fresh(self, stem: str) -> str:
-        name, number = stem, 2
-        while name in self.taken:
-            name, number = f"{stem}_{number}", number + 1
-        self.taken.add(name)
+        name = new_name(stem, self.taken)
         self.local.add(name)
         return name
 

@@ -14,6 +14,15 @@ CHANGING = frozenset(
 NESTED = (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda, ast.ClassDef)
 
 
+def new_name(stem: str, taken: set[str]) -> str:
+    """A name that is not taken yet, and from now on is: the stem, or the stem with a number."""
+    name, number = stem, 2
+    while name in taken:
+        name, number = f"{stem}_{number}", number + 1
+    taken.add(name)
+    return name
+
+
 class Scope(ast.NodeVisitor):
     """Names a function assigns, declares global or nonlocal, and lets nested functions rebind."""
 

@@ -17,7 +17,7 @@ import ast
 import copy
 from dataclasses import dataclass
 
-from overt.rewrites.scopes import CHANGING, NESTED, own_nodes
+from overt.rewrites.scopes import CHANGING, NESTED, new_name, own_nodes, root_name
 
 ROUND = frozenset("T mT".split())  # attributes that undo themselves
 SHAPES = frozenset("reshape ravel".split())
@@ -65,12 +65,12 @@ def stored_names(node: ast.stmt) -> set[str]:
         return found
     for n in own_nodes(node):
         if isinstance(n, ast.Subscript) and isinstance(n.ctx, ast.Store):
-            found |= root_of(n.value)
+            found |= root_name(n.value)
         elif isinstance(n, ast.AugAssign) and isinstance(n.target, ast.Name):
             found.add(n.target.id)
         elif isinstance(n, ast.Call) and isinstance(n.func, ast.Attribute):
             if n.func.attr in CHANGING:
-                found |= root_of(n.func.value)
+                found |= root_name(n.func.value)
     return found
 
 
@@ -95,12 +95,6 @@ def operands(node: ast.expr) -> list[ast.expr]:
     if isinstance(node, ast.BinOp):
         return operands(node.left) + operands(node.right)
     return operands(node.operand) if isinstance(node, ast.UnaryOp) else [node]
-
-
-def root_of(node: ast.expr) -> set[str]:
-    while isinstance(node, ast.Subscript):
-        node = node.value
-    return {node.id} if isinstance(node, ast.Name) else set()
 
 
 def assigned_names(node: ast.stmt) -> set[str]:
@@ -264,7 +258,6 @@ class Through:
     # --- loops
 
     def loop(self, s: ast.For | ast.While, known: Known) -> tuple[list[ast.stmt], Known]:
-        before: list[ast.stmt] = []
         if isinstance(s, ast.For):
             s = self.over_places(s)
         bound = assigned_names(s)
@@ -272,7 +265,7 @@ class Through:
         known = without(known, bound)
         s.body, after = self.block(s.body, known)
         s.orelse, _ = self.block(s.orelse, known)
-        return [*before, s], {n: v for n, v in known.items() if after.get(n) is v}
+        return [s], {n: v for n, v in known.items() if after.get(n) is v}
 
     def over_places(self, s: ast.For) -> ast.For:
         """`for row in a:` that changes its rows, as a loop over their places."""
@@ -300,10 +293,7 @@ class Through:
         return ast.copy_location(new, s)
 
     def fresh(self, stem: str) -> str:
-        name, number = stem, 2
-        while name in self.taken:
-            name, number = f"{stem}_{number}", number + 1
-        self.taken.add(name)
+        name = new_name(stem, self.taken)
         self.local.add(name)
         return name
 
