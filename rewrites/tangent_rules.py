@@ -20,6 +20,7 @@ import overt.runtime.numpy as ours
 from overt.rewrites import core
 from overt.rewrites.pushes import is_push, push
 from overt.rewrites.refusal import Refusal
+from overt.rewrites.reverse_calls import bind
 from overt.rewrites.rules import (
     ARRAY_ATTRIBUTES,
     ARRAY_METHODS,
@@ -29,7 +30,6 @@ from overt.rewrites.rules import (
     rule_text,
 )
 from overt.rewrites.shapes import operator_call
-from overt.rewrites.sweep import bind
 
 if TYPE_CHECKING:
     from overt.rewrites.tangents import Tangents

@@ -1,0 +1,107 @@
+"""Reverse of a branch: the same branch again, each side undone, cotangents merged after it."""
+
+from __future__ import annotations
+
+import ast
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from overt.rewrites import core
+from overt.rewrites.bars import Bar
+from overt.rewrites.core import Assign, Block, If, Merge, Stmt
+from overt.rewrites.flatten import is_cheap
+
+if TYPE_CHECKING:
+    from overt.rewrites.sweep import Sweep
+
+
+def reversed_branch(sweep: Sweep, s: If) -> If:
+    """The forward branch, with what its reverse reads handed out of it."""
+    given = []
+    for m in s.merges:
+        bar = sweep.take(m.name)
+        if bar is not None:
+            given.append((m, replace(bar, expr=sweep.full(m.name, bar), lazy=False)))
+    if not given:
+        return s
+    before, outer = dict(sweep.bars), sweep.out
+    sides = []
+    for side, block in (("then", s.then), ("orelse", s.orelse)):
+        sweep.bars, sweep.out = dict(before), []
+        for m, bar in given:
+            sweep.give(getattr(m, side), bar.expr, bar.array, bar.missing)
+        forward = sweep.block(block)
+        own = core.assigned(block)
+        sweep.bars = {n: b for n, b in sweep.bars.items() if n not in own}
+        for n, b in list(sweep.bars.items()):
+            if b is not before.get(n):
+                sweep.bars[n] = replace(b, expr=sweep.full(n, b), lazy=False)
+        sides.append((forward, sweep.bars, tuple(sweep.out)))
+    sweep.bars, sweep.out = before, outer
+    (then, then_bars, then_out), (orelse, else_bars, else_out) = sides
+    merges = []
+    for n in sorted({*then_bars, *else_bars}):
+        one_bar, two_bar, old = then_bars.get(n), else_bars.get(n), before.get(n)
+        if one_bar is old and two_bar is old:
+            continue
+        array = all(x.array for x in (one_bar, two_bar) if x is not None)
+        one = one_bar.expr if one_bar is not None else sweep.zero(n, array)
+        two = two_bar.expr if two_bar is not None else sweep.zero(n, array)
+        held = sweep.names.fresh(f"{core.base(n)}_bar")
+        sweep.shapes.known[held] = sweep.shape(n)
+        merges.append(Merge(held, one, two))
+        missing = any(x.missing for x in (one_bar, two_bar) if x is not None)
+        sweep.bars[n] = Bar(core.name(held), False, array, missing=missing)
+    exports: list[Merge] = []
+    then_out = exported(sweep, then, then_out, merges, s, "then", exports)
+    else_out = exported(sweep, orelse, else_out, merges, s, "orelse", exports)
+    if merges or then_out or else_out:
+        sweep.out.append(If(s.test, then_out, else_out, tuple(merges), core.NOWHERE))
+    return replace(s, then=then, orelse=orelse, merges=(*s.merges, *exports))
+
+
+def exported(
+    sweep: Sweep,
+    forward: Block,
+    reverse: Block,
+    merges: list[Merge],
+    s: If,
+    side: str,
+    exports: list[Merge],
+) -> Block:
+    """What a branch's reverse reads of its forward: computed again if cheap, or handed out."""
+    own = core.assigned(forward)
+    ends = set().union(*[core.reads(getattr(m, side)) for m in merges]) if merges else set()
+    needed = (core.free(reverse) | ends) & own
+    table: dict[str, ast.expr] = {}
+    again: list[Stmt] = []
+    definitions = {
+        t.target: t for t in forward if isinstance(t, Assign) and isinstance(t.target, str)
+    }
+    exposed = {v.id: m.name for m in s.merges if isinstance(v := getattr(m, side), ast.Name)}
+    order = [t.target for t in forward if isinstance(t, Assign) and isinstance(t.target, str)]
+    wanted = set(needed)
+    for n in reversed(order):
+        if n in wanted and n not in exposed and is_cheap(definitions[n].value):
+            wanted |= core.reads(definitions[n].value) & own
+    cheap = [
+        n for n in order if n in wanted and n not in exposed and is_cheap(definitions[n].value)
+    ]
+    for n in sorted(wanted - set(cheap)):
+        if n in exposed:
+            table[n] = core.name(exposed[n])
+            continue
+        held = sweep.names.fresh(n)
+        sweep.shapes.known[held] = sweep.shape(n)
+        undefined = core.name("@Undefined")
+        then, orelse = (core.name(n), undefined) if side == "then" else (undefined, core.name(n))
+        exports.append(Merge(held, then, orelse))
+        table[n] = core.name(held)
+    for n in cheap:
+        held = sweep.names.fresh(n)
+        sweep.shapes.known[held] = sweep.shape(n)
+        again.append(Assign(held, core.substitute(definitions[n].value, table)))
+        table[n] = core.name(held)
+    for i, m in enumerate(merges):
+        merges[i] = replace(m, **{side: core.substitute(getattr(m, side), table)})
+    return tuple(again) + core.map_exprs(reverse, lambda e: core.substitute(e, table))

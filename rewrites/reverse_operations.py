@@ -1,0 +1,212 @@
+"""Reverse of single operations: operators, functions with a rule, attributes, items, tuples."""
+
+from __future__ import annotations
+
+import ast
+from abc import abstractmethod
+from dataclasses import replace
+
+from overt.rewrites import core
+from overt.rewrites.activity import plain_tuple
+from overt.rewrites.algebra import plainer
+from overt.rewrites.bars import Bar, Bars, np_call
+from overt.rewrites.core import Assign, Stmt
+from overt.rewrites.refusal import Refusal
+from overt.rewrites.rules import ARRAY_ATTRIBUTES, Application, applied
+from overt.rewrites.shapes import SCALAR, operator_call
+
+SPREAD = "@unreduce"
+
+
+class Operations(Bars):
+    """What one assignment of core form does to the cotangents."""
+
+    def assign(self, s: Assign) -> list[Stmt]:
+        if isinstance(s.target, str):
+            bar = self.take(s.target)
+            if bar is None or not self.activity.expr(s.value):
+                return [s]
+            return self.operation(s, s.target, s.value, bar)
+        if isinstance(s.value, ast.Tuple | ast.List) and plain_tuple(s.target, s.value):
+            taken = [self.take(t) for t in s.target]
+            done: list[Stmt] = []
+            values = list(s.value.elts)
+            for i in reversed(range(len(values))):
+                bar = taken[i]
+                if bar is None or not self.activity.expr(values[i]):
+                    continue
+                part = Assign(s.target[i], values[i], s.origin)
+                new = self.operation(part, s.target[i], values[i], bar)
+                if new != [part]:
+                    done[:0] = new
+                    values[i] = None  # type: ignore[call-overload]
+            if not done:
+                return [s]
+            rest = [
+                Assign(t, v, s.origin)
+                for t, v in zip(s.target, values, strict=True)
+                if v is not None
+            ]
+            return [*rest, *done]
+        taken = [self.take(t) if t != "*" else None for t in s.target]
+        if all(b is None for b in taken) or not isinstance(s.value, ast.Name):
+            return [s]
+        parts = [
+            self.full(t, b) if b is not None else core.constant(None)
+            for t, b in zip(s.target, taken, strict=True)
+        ]
+        bars = core.tuple_of(parts)
+        self.acc(s.value.id, core.call(core.name("@packed"), s.value, bars), array=False)
+        return [s]
+
+    def operation(self, s: Assign, target: str, value: ast.expr, bar: Bar) -> list[Stmt]:
+        """The reverse of `target = value`, one operation on names; gives the forward statements."""
+        out = core.name(target)
+        if isinstance(value, ast.Name):
+            self.acc(value.id, bar.expr, bar.lazy, bar.array, missing=bar.missing)
+            return [s]
+        if isinstance(value, ast.BinOp | ast.UnaryOp):
+            application = operator_call(value, self.program.resolver)
+            if application is None:
+                raise Refusal("this operator has no derivative", "", value)
+            self.apply(application, out, bar)
+            return [s]
+        if isinstance(value, ast.Attribute):
+            self.attribute(value, out, bar)
+            return [s]
+        if isinstance(value, ast.Subscript):
+            self.subscript(value, target, bar)
+            return [s]
+        if isinstance(value, ast.Tuple | ast.List | ast.Dict):
+            self.give(value, bar.expr, array=False)
+            return [s]
+        if isinstance(value, ast.Call):
+            return self.call(s, target, value, bar)
+        raise Refusal(f"an expression of kind {type(value).__name__} has no derivative", "", value)
+
+    @abstractmethod
+    def call(self, s: Assign, target: str, value: ast.Call, bar: Bar) -> list[Stmt]:
+        """The reverse of a call; gives the forward statements."""
+
+    def apply(self, application: Application, out: ast.Name, bar: Bar) -> None:
+        """The rule of a function, for each operand with a derivative."""
+        elementwise = application.rule.elementwise
+        g = bar.expr
+        if bar.missing:
+            g = core.call(core.name("@materialize"), g, out)
+        wide = out.id in self.wide
+        if wide and not elementwise and not tolerant(application):
+            g = self.full(out.id, bar)
+        elif (
+            not wide
+            and bar.lazy
+            and not (
+                elementwise
+                and all(
+                    self.shape(x.id) == self.shape(out.id)
+                    for x in application.operands
+                    if isinstance(x, ast.Name) and self.activity.expr(x)
+                )
+            )
+        ):
+            g = self.full(out.id, bar)
+        for i, x in enumerate(application.operands):
+            if not self.activity.expr(x):
+                continue
+            part = application.derivative(i, g, out)
+            if part is None:
+                continue
+            part = plainer(part)
+            if isinstance(x, ast.Name):
+                self.operand(x.id, part, out, elementwise)
+            else:
+                self.pieces(x, part)
+
+    def operand(self, name: str, part: ast.expr, out: ast.Name, elementwise: bool) -> None:
+        spread = whole_spread(part)
+        if spread is not None:
+            self.acc(name, spread, lazy=True)
+            return
+        if not elementwise:
+            self.acc(name, part)
+            return
+        mine, whole = self.shape(name), self.wide.get(out.id) or self.shape(out.id)
+        if mine == whole:
+            self.acc(name, part, lazy=self.expr_shape(part) != whole)
+        elif name in self.temporary and name not in self.bars:
+            # undone where it reaches a name of the user's
+            self.wide[name] = whole
+            self.acc(name, part, lazy=self.expr_shape(part) != whole)
+        elif mine == SCALAR:
+            self.acc(name, np_call("sum", part))
+        else:
+            self.acc(name, core.call(core.name("@sum_to"), part, core.name(name)))
+
+    def pieces(self, x: ast.expr, part: ast.expr) -> None:
+        """An operand that is a list or tuple of names: its cotangent is a list."""
+        if not isinstance(x, ast.Tuple | ast.List):
+            raise Refusal("this argument cannot be differentiated", "Give it a name first.", x)
+        held = [
+            self.names.fresh(f"{core.base(e.id)}_bar")
+            if self.activity.expr(e)
+            else self.names.fresh("_")  # type: ignore
+            for e in x.elts
+        ]
+        self.out.append(Assign(tuple(held), part))
+        for e, h in zip(x.elts, held, strict=True):
+            if isinstance(e, ast.Name):
+                self.acc(e.id, core.name(h))
+
+    def attribute(self, value: ast.Attribute, out: ast.Name, bar: Bar) -> None:
+        import overt.runtime.numpy as ours
+
+        assert isinstance(value.value, ast.Name)
+        g = self.full(out.id, bar)
+        if value.attr == "T":
+            self.acc(value.value.id, ast.Attribute(g, "T", ast.Load()), array=bar.array)
+            return
+        function = ARRAY_ATTRIBUTES.get(value.attr)
+        if function is not None:
+            application = applied(getattr(ours, function), [value.value], [])
+            if application is not None:
+                self.apply(application, out, replace(bar, expr=g, lazy=False))
+                return
+        field = core.constant(value.attr)
+        self.acc(
+            value.value.id, core.call(core.name("@place_field"), g, value.value, field), array=False
+        )
+
+    def subscript(self, value: ast.Subscript, target: str, bar: Bar) -> None:
+        from overt.rewrites.normalize import index_of
+
+        assert isinstance(value.value, ast.Name)
+        name, index = value.value.id, index_of(value.slice)
+        old = self.bars.get(name)
+        key = isinstance(index, ast.Constant) and isinstance(index.value, str)
+        grown = old is not None and not old.lazy and not old.maybe_none and not key
+        fits = target in self.wide and not bar.lazy  # `place` and `add_at` undo a broadcast
+        g = bar.expr if fits else self.full(target, bar)
+        self.wide.pop(target, None)
+        if old is not None and grown:
+            if name in self.wide:
+                old = replace(old, expr=self.full(name, old))
+            held = self.names.fresh(f"{core.base(name)}_bar")
+            self.shapes.known[held] = self.shape(name)
+            self.out.append(Assign(held, core.call(core.name("@add_at"), old.expr, index, g)))
+            self.bars[name] = replace(old, expr=core.name(held), array=False)
+            return
+        place = core.call(core.name("@place"), g, value.value, index)
+        self.acc(name, place, array=False, maybe_none=False)
+
+
+def tolerant(application: Application) -> bool:
+    """Whether a rule itself undoes a broadcast of its result, by `matmul_bar_x` and the like."""
+    return application.rule.name in ("matmul", "dot")
+
+
+def whole_spread(node: ast.expr) -> ast.expr | None:
+    """The cotangent under a spread over a whole array: a broadcast that can wait."""
+    if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id == SPREAD:
+        if len(node.args) == 2 and not node.keywords:
+            return node.args[0]
+    return None
