@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import ast
 import copy
+import difflib
 import json
 import linecache
 import os
@@ -19,6 +20,7 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
+import astunparse
 import numpy
 import pytest
 
@@ -206,6 +208,12 @@ def elsewhere() -> dict[str, str]:
     return json.loads(found.stdout.splitlines()[-1])
 
 
+def tree_difference(wanted: str, found: str) -> str:
+    """Where the syntax trees differ; text alone may differ in its layout only."""
+    trees = [astunparse.dump(ast.parse(text)).splitlines() for text in (wanted, found)]
+    return "\n".join(difflib.unified_diff(*trees, lineterm="")) or "only the layout differs"
+
+
 def outputs() -> dict[str, str]:
     return {name: Case(name).output() for name in CASES}
 
@@ -214,7 +222,7 @@ def outputs() -> dict[str, str]:
 def test_text(name: str, elsewhere: dict[str, str]) -> None:
     case = Case(name)
     text = case.output()
-    assert text == case.expected
+    assert text == case.expected, tree_difference(case.expected, text)
     assert elsewhere[name] == text
 
 

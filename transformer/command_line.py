@@ -7,6 +7,7 @@ overt hlo FILE.py:FUNCTION --args 'f32[8,3]' i32      the staged program
 overt compile --target cpu|cuda:h200|tpu:v5e:2x2 FILE.py:FUNCTION --args 'f32[8,3]'
                                  the program for a chip, its cost and memory; also compile+grad
 overt check FILE.py              what cannot be rewritten, and why
+overt port FILE.py               a JAX script as one for Overt, and the names that Overt lacks
 """
 
 from __future__ import annotations
@@ -52,6 +53,8 @@ def run(arguments: list[str]) -> int:
     options = parser().parse_args(arguments)
     if options.command == "check":
         return check(options.target[0])
+    if options.command == "port":
+        return ported(options.target[0], options.output)
     steps = options.command.split("+")
     if options.command == "diff":
         if len(options.target) != 2:
@@ -64,7 +67,7 @@ def run(arguments: list[str]) -> int:
     if unknown:
         raise Mistake(
             f"unknown command {unknown[0]!r}; known: {', '.join(TRANSFORMATIONS)}, show, diff, "
-            "hlo, compile, check, and compositions such as vmap+grad"
+            "hlo, compile, check, port, and compositions such as vmap+grad"
         )
     if head in ("hlo", "compile"):  # neither runs anything, so an accelerator is left alone
         os.environ.setdefault("OVERT_PLATFORMS", "cpu")
@@ -105,7 +108,7 @@ def parser() -> argparse.ArgumentParser:
 
 def write(text: str, output: str | None) -> None:
     if output is None:
-        sys.stdout.write(text if text.endswith("\n") else text + "\n")
+        print(text, end="" if text.endswith("\n") else "\n", flush=True)
         return
     try:
         Path(output).write_text(text, "utf-8")
@@ -335,6 +338,24 @@ def check(path: str) -> int:
     refused = sum(f.refusal is not None for f in findings)
     print(f"{len(findings) - refused} of {len(findings)} functions can be rewritten")
     return 1 if refused else 0
+
+
+def ported(path: str, output: str | None) -> int:
+    """Write a JAX script with Overt's names; 1 if it uses some that Overt lacks."""
+    from libcst import ParserSyntaxError
+
+    from overt.transformer.port import port
+
+    try:
+        text, missing = port(Path(path).read_text("utf-8"))
+    except OSError as error:
+        raise Mistake(f"{path} cannot be read: {error.strerror}") from None
+    except ParserSyntaxError as error:
+        raise Mistake(f"{path}:{error.editor_line}: {error.message}") from None
+    write(text, output)
+    for name in missing:
+        print(f"{path}:{name.line}: Overt has no {name.name}", file=sys.stderr)
+    return 1 if missing else 0
 
 
 if __name__ == "__main__":
