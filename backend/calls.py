@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from jaxlib.mlir import ir
-from jaxlib.mlir.dialects import stablehlo as hlo
+from jaxlib.mlir._mlir_libs import _stablehlo as hlo
 
 from overt.backend import custom_calls
 from overt.backend.attributes import (

@@ -7,7 +7,6 @@ from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
 from jaxlib.mlir import ir
-from jaxlib.mlir.dialects import func
 
 from overt.backend.builder import Builder
 from overt.backend.types import CONTEXT, UNKNOWN, tensor
@@ -26,26 +25,30 @@ def build(
         symbol = re.sub(r"[^\w.-]+", "_", name) or "main"
         module.operation.attributes["sym_name"] = ir.StringAttr.get(symbol)
         types = [tensor(a.shape, a.dtype) for a in avals]
-        entry = _entry(module, types)
+        function, entry = _entry(module, types)
         builder = Builder(ir.InsertionPoint(entry), platform)
         results = list(body(builder, list(entry.arguments)))
-        func.ReturnOp(results, ip=builder.ip)
-        _declare(entry, [v.type for v in results], set(donated))
+        ir.Operation.create("func.return", operands=results, ip=builder.ip)
+        _declare(function, entry, [v.type for v in results], set(donated))
     return module, builder.callbacks
 
 
-def _entry(module: ir.Module, types: list) -> ir.Block:
-    function = func.FuncOp(
-        "main", ir.FunctionType.get(types, []), ip=ir.InsertionPoint(module.body)
+def _entry(module: ir.Module, types: list) -> tuple[ir.Operation, ir.Block]:
+    attributes = {
+        "sym_name": ir.StringAttr.get("main"),
+        "sym_visibility": ir.StringAttr.get("public"),
+        "function_type": ir.TypeAttr.get(ir.FunctionType.get(types, [])),
+    }
+    top = module.operation.regions[0].blocks[0]
+    function = ir.Operation.create(
+        "func.func", attributes=attributes, regions=1, ip=ir.InsertionPoint(top)
     )
-    function.attributes["sym_visibility"] = ir.StringAttr.get("public")
-    return function.add_entry_block()
+    return function, function.regions[0].blocks.append(*types)
 
 
-def _declare(entry: ir.Block, out: list, donated: set) -> None:
+def _declare(function: ir.Operation, entry: ir.Block, out: list, donated: set) -> None:
     """Give `main` its final type, known only now that its body is written."""
     types = [v.type for v in entry.arguments]
-    function = entry.owner
     function.attributes["function_type"] = ir.TypeAttr.get(ir.FunctionType.get(types, out))
     if donated:
         mark = ir.DictAttr.get({"jax.buffer_donor": ir.BoolAttr.get(True)})

@@ -6,8 +6,8 @@ from typing import Any
 
 from jaxlib import _jax
 from jaxlib.mlir import ir
+from jaxlib.mlir._mlir_libs import _stablehlo as hlo
 from jaxlib.mlir.dialects import func
-from jaxlib.mlir.dialects import stablehlo as hlo
 
 from overt.backend import custom_calls
 from overt.backend.disk_cache import module_bytes

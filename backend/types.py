@@ -1,4 +1,7 @@
-"""MLIR's context, and the translation of shapes and dtypes to its types and back."""
+"""MLIR's context, and the translation of shapes and dtypes to its types and back.
+
+The dialects' classes of operations are not loaded: it takes longer than to write a small program.
+"""
 
 from __future__ import annotations
 
@@ -8,9 +11,7 @@ from typing import Any
 import ml_dtypes
 import numpy as np
 from jaxlib.mlir import ir
-from jaxlib.mlir._mlir_libs import _jax_mlir_ext
-from jaxlib.mlir.dialects import chlo, sdy
-from jaxlib.mlir.dialects import stablehlo as hlo
+from jaxlib.mlir._mlir_libs import _chlo, _jax_mlir_ext, _sdy, _stablehlo
 
 
 def _make_context() -> ir.Context:
@@ -19,9 +20,8 @@ def _make_context() -> ir.Context:
     _jax_mlir_ext.register_dialects(registry)
     context.append_dialect_registry(registry)
     context.load_all_available_dialects()
-    chlo.register_dialect(context)
-    hlo.register_dialect(context)
-    sdy.register_dialect(context)
+    for dialect in (_chlo, _stablehlo, _sdy):
+        dialect.register_dialect(context)
     return context
 
 

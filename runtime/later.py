@@ -6,7 +6,7 @@ import importlib
 from collections.abc import Callable
 from typing import Any
 
-__all__ = ["found_later", "places_of"]
+__all__ = ["found_later", "places_of", "shown_later"]
 
 
 def places_of(home: str, table: dict[str, str]) -> dict[str, str]:
@@ -32,3 +32,31 @@ def found_later(
         return found
 
     return get, lambda: sorted({*namespace, *places})
+
+
+def shown_later(
+    namespace: dict[str, Any], home: str, places: dict[str, str] | None = None
+) -> tuple[Callable[[str], Any], Callable[[], list[str]]]:
+    """The `__getattr__` and `__dir__` of a module that shows the public names of another, `home`.
+
+    That is imported when the first of them is asked for; `places` has the modules of further names.
+    """
+    more = places or {}
+    own, _ = found_later(namespace, more)
+
+    def get(name: str) -> Any:
+        if name in more:
+            return own(name)
+        if name.startswith("__") and name != "__all__":
+            raise AttributeError(f"module {namespace['__name__']!r} has no attribute {name!r}")
+        module = importlib.import_module(home)
+        if name == "__all__":
+            found = module.__all__
+        elif name in module.__all__:
+            found = getattr(module, name)
+        else:
+            raise AttributeError(f"module {namespace['__name__']!r} has no attribute {name!r}")
+        namespace[name] = found
+        return found
+
+    return get, lambda: sorted({*namespace, *get("__all__"), *more})

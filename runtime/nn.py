@@ -5,21 +5,34 @@ At kinks derivatives take JAX's value: that of the left side for `relu`, so 0 at
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import overt.runtime.numpy as np
 from overt.runtime import dtypes
 from overt.runtime.derivatives import sum_to
+from overt.runtime.later import found_later
 from overt.runtime.lax.convert import stop_gradient
 from overt.runtime.primitive import composite
 from overt.runtime.scipy.special import erfc, expit, logsumexp
 
+if TYPE_CHECKING:
+    from overt.runtime.attention import dot_product_attention
+    from overt.runtime.lax.ragged import scaled_matmul
+
 __all__ = [
-    "celu", "elu", "gelu", "glu", "hard_sigmoid", "hard_silu", "hard_swish", "hard_tanh",
-    "identity", "leaky_relu", "log1mexp", "log_sigmoid", "log_softmax", "logmeanexp", "logsumexp",
-    "mish", "one_hot", "relu", "relu6", "selu", "sigmoid", "silu", "soft_sign", "softmax",
-    "softplus", "sparse_plus", "sparse_sigmoid", "squareplus", "standardize", "swish", "tanh",
+    "celu", "dot_product_attention", "elu", "gelu", "glu", "hard_sigmoid", "hard_silu",
+    "hard_swish", "hard_tanh", "identity", "leaky_relu", "log1mexp", "log_sigmoid", "log_softmax",
+    "logmeanexp", "logsumexp", "mish", "one_hot", "relu", "relu6", "scaled_matmul", "selu",
+    "sigmoid", "silu", "soft_sign", "softmax", "softplus", "sparse_plus", "sparse_sigmoid",
+    "squareplus", "standardize", "swish", "tanh",
 ]  # fmt: skip
+__getattr__, __dir__ = found_later(
+    globals(),
+    {
+        "dot_product_attention": "overt.runtime.attention",
+        "scaled_matmul": "overt.runtime.lax.ragged",
+    },
+)
 
 SELU_ALPHA = 1.6732632423543772848170429916717
 SELU_SCALE = 1.0507009873554804934193349852946

@@ -2,12 +2,11 @@
 
 from typing import TYPE_CHECKING
 
-from overt.runtime import lax as _lax
-from overt.runtime.later import found_later as _found_later
-from overt.runtime.lax import __all__ as __all__
+from overt.runtime.later import shown_later as _shown_later
 
 if TYPE_CHECKING:
     from overt.runtime.lax import *
+    from overt.runtime.lax import __all__ as __all__
 
-_PLACES = {name: _lax.__name__ for name in __all__} | {"linalg": f"{__name__}.linalg"}
-__getattr__, __dir__ = _found_later(globals(), _PLACES)
+_PLACES = {"linalg": f"{__name__}.linalg"}
+__getattr__, __dir__ = _shown_later(globals(), "overt.runtime.lax", _PLACES)

@@ -2,19 +2,11 @@
 
 from typing import TYPE_CHECKING
 
-from overt.runtime import nn as _nn
-from overt.runtime.later import found_later as _found_later
-from overt.runtime.nn import __all__ as _activations
+from overt.runtime.later import shown_later as _shown_later
 
 if TYPE_CHECKING:
-    from overt.runtime.attention import dot_product_attention
-    from overt.runtime.lax.ragged import scaled_matmul
     from overt.runtime.nn import *
+    from overt.runtime.nn import __all__ as __all__
 
-_PLACES = dict.fromkeys(_activations, _nn.__name__)
-_PLACES["dot_product_attention"] = "overt.runtime.attention"
-_PLACES["scaled_matmul"] = "overt.runtime.lax.ragged"
-__all__ = list(_PLACES)
-__getattr__, __dir__ = _found_later(
-    globals(), _PLACES | {"initializers": f"{__name__}.initializers"}
-)
+_PLACES = {"initializers": f"{__name__}.initializers"}
+__getattr__, __dir__ = _shown_later(globals(), "overt.runtime.nn", _PLACES)

@@ -7,11 +7,10 @@
 
 from typing import TYPE_CHECKING
 
-from overt.runtime.later import found_later as _found_later
-from overt.runtime.scipy import special as _special
-from overt.runtime.scipy.special import __all__ as __all__
+from overt.runtime.later import shown_later as _shown_later
 
 if TYPE_CHECKING:
-    from overt.runtime.scipy.special import *  # noqa: F403
+    from overt.runtime.scipy.special import *
+    from overt.runtime.scipy.special import __all__ as __all__
 
-__getattr__, __dir__ = _found_later(globals(), dict.fromkeys(__all__, _special.__name__))
+__getattr__, __dir__ = _shown_later(globals(), "overt.runtime.scipy.special")
