@@ -46,7 +46,11 @@ def _inexact(x: Any) -> Any:
 
 
 def identity(x: Any) -> Any:
-    """`x` as an array."""
+    """`x` as an array.
+
+    >>> print(identity(np.array([1.0, 2.0])))
+    [1. 2.]
+    """
     return np.asarray(x)
 
 
@@ -65,7 +69,11 @@ def relu(x: Any) -> Any:
 
 @composite(arrays=("x",), vjp=(lambda g, out, x: np.where((x > 0) & (x < 6), g, 0),))
 def relu6(x: Any) -> Any:
-    """`x` held between 0 and 6."""
+    """`x` held between 0 and 6.
+
+    >>> print(relu6(np.array([-1.0, 3.0, 9.0])))
+    [0. 3. 6.]
+    """
     return np.minimum(np.maximum(x, 0), 6.0)
 
 
@@ -88,20 +96,32 @@ def leaky_relu(x: Any, negative_slope: Any = 0.01) -> Any:
 
 @composite(arrays=("x",), vjp=(lambda g, out, x: np.where(np.abs(x) <= 1, g, 0),))
 def hard_tanh(x: Any) -> Any:
-    """`x` held between -1 and 1."""
+    """`x` held between -1 and 1.
+
+    >>> print(hard_tanh(np.array([-4.0, 0.5, 4.0])))
+    [-1.   0.5  1. ]
+    """
     x = np.asarray(x)
     return np.where(x > 1, 1, np.where(x < -1, -1, x))
 
 
 @composite(arrays=("x",), vjp=(lambda g, out, x: np.where(np.abs(x) < 3, g / 6, 0),))
 def hard_sigmoid(x: Any) -> Any:
-    """A sigmoid of three straight pieces: `relu6(x + 3) / 6`."""
+    """A sigmoid of three straight pieces: `relu6(x + 3) / 6`.
+
+    >>> print(hard_sigmoid(np.array([-4.0, 0.0, 4.0])))
+    [0.  0.5 1. ]
+    """
     return relu6(_inexact(x) + 3.0) / 6.0
 
 
 @composite(arrays=("x",))
 def hard_silu(x: Any) -> Any:
-    """`x * hard_sigmoid(x)`."""
+    """`x * hard_sigmoid(x)`.
+
+    >>> print(hard_silu(np.array([-4.0, 0.0, 4.0])))
+    [-0.  0.  4.]
+    """
     x = _inexact(x)
     return x * hard_sigmoid(x)
 
@@ -123,6 +143,9 @@ def elu(x: Any, alpha: Any = 1.0) -> Any:
     """`x` where it is positive, else `alpha * (exp(x) - 1)`.
 
     Source: Clevert, Unterthiner, Hochreiter, 2015.
+
+    >>> print(elu(np.array([-1.0, 0.0, 2.0])).round(4))
+    [-0.6321  0.      2.    ]
     """
     x = _inexact(x)
     return np.where(x > 0, x, alpha * np.expm1(np.where(x > 0, 0.0, x)))
@@ -133,6 +156,9 @@ def celu(x: Any, alpha: Any = 1.0) -> Any:
     """`max(x, 0) + min(alpha * (exp(x / alpha) - 1), 0)`.
 
     Source: Barron, 2017.
+
+    >>> print(celu(np.array([-1.0, 0.0, 2.0])).round(4))
+    [-0.6321  0.      2.    ]
     """
     x = _inexact(x)
     return np.maximum(x, 0.0) + alpha * np.expm1(np.minimum(x, 0.0) / alpha)
@@ -146,6 +172,9 @@ def selu(x: Any) -> Any:
     """`elu` scaled so that activations keep mean 0 and variance 1.
 
     Source: Klambauer, Unterthiner, Mayr, Hochreiter, 2017.
+
+    >>> print(selu(np.array([-1.0, 0.0, 2.0])).round(4))
+    [-1.1113  0.      2.1014]
     """
     return SELU_SCALE * elu(x, SELU_ALPHA)
 
@@ -162,13 +191,21 @@ def sigmoid(x: Any) -> Any:
 
 @composite(arrays=("x",), vjp=(lambda g, out, x: g * np.exp(x - out),))
 def softplus(x: Any) -> Any:
-    """`log(1 + exp(x))`, a smooth `relu`."""
+    """`log(1 + exp(x))`, a smooth `relu`.
+
+    >>> print(softplus(np.array([-1.0, 0.0, 2.0])).round(4))
+    [0.31329998 0.6931     2.1269    ]
+    """
     return np.logaddexp(x, 0.0)
 
 
 @composite(arrays=("x",), vjp=(lambda g, out, x: g * (1 - np.exp(out)),))
 def log_sigmoid(x: Any) -> Any:
-    """`log(sigmoid(x))`, also where the sigmoid underflows."""
+    """`log(sigmoid(x))`, also where the sigmoid underflows.
+
+    >>> print(log_sigmoid(np.array([-100.0, 0.0])).round(4))
+    [-100.       -0.6931]
+    """
     return -softplus(-_inexact(x))
 
 
@@ -177,6 +214,9 @@ def silu(x: Any) -> Any:
     """`x * sigmoid(x)`, also known as swish.
 
     Source: Elfwing, Uchibe, Doya, 2017.
+
+    >>> print(silu(np.array([-1.0, 0.0, 2.0])).round(4))
+    [-0.2689     0.         1.7615999]
     """
     return x * sigmoid(x)
 
@@ -186,7 +226,11 @@ swish = silu
 
 @composite(arrays=("x",), vjp=(lambda g, out, x: g / (np.abs(x) + 1) ** 2,))
 def soft_sign(x: Any) -> Any:
-    """`x / (|x| + 1)`."""
+    """`x / (|x| + 1)`.
+
+    >>> print(soft_sign(np.array([-1.0, 0.0, 3.0])))
+    [-0.5   0.    0.75]
+    """
     x = _inexact(x)
     return x / (np.abs(x) + 1)
 
@@ -196,6 +240,9 @@ def gelu(x: Any, approximate: bool = True) -> Any:
     """`x` times the normal distribution function of `x`, by default in its tanh approximation.
 
     Source: Hendrycks, Gimpel, 2016.
+
+    >>> print(gelu(np.array([-1.0, 0.0, 2.0])).round(4))
+    [-0.15879999  0.          1.9546    ]
     """
     x = _inexact(x)
     if approximate:
@@ -208,6 +255,9 @@ def mish(x: Any) -> Any:
     """`x * tanh(softplus(x))`.
 
     Source: Misra, 2019.
+
+    >>> print(mish(np.array([-1.0, 0.0, 2.0])).round(4))
+    [-0.30339998  0.          1.944     ]
     """
     x = _inexact(x)
     return x * np.tanh(softplus(x))
@@ -218,6 +268,9 @@ def squareplus(x: Any, b: Any = 4.0) -> Any:
     """`(x + sqrt(x**2 + b)) / 2`, an algebraic `softplus`.
 
     Source: Barron, 2021.
+
+    >>> print(squareplus(np.array([-1.0, 0.0, 2.0])).round(4))
+    [0.618     1.        2.4141998]
     """
     x = _inexact(x)
     return (x + np.sqrt(np.square(x) + b)) / 2
@@ -225,14 +278,22 @@ def squareplus(x: Any, b: Any = 4.0) -> Any:
 
 @composite(arrays=("x",), vjp=(lambda g, out, x: g * np.clip((x + 1) / 2, 0, 1),))
 def sparse_plus(x: Any) -> Any:
-    """0 below -1, `x` above 1, `(x + 1)**2 / 4` between."""
+    """0 below -1, `x` above 1, `(x + 1)**2 / 4` between.
+
+    >>> print(sparse_plus(np.array([-2.0, 0.0, 2.0])))
+    [0.   0.25 2.  ]
+    """
     x = _inexact(x)
     return np.where(x <= -1.0, 0.0, np.where(x >= 1.0, x, (x + 1.0) ** 2 / 4))
 
 
 @composite(arrays=("x",))
 def sparse_sigmoid(x: Any) -> Any:
-    """The derivative of `sparse_plus`: 0 below -1, 1 above 1, a straight line between."""
+    """The derivative of `sparse_plus`: 0 below -1, 1 above 1, a straight line between.
+
+    >>> print(sparse_sigmoid(np.array([-2.0, 0.5, 2.0])))
+    [0.   0.75 1.  ]
+    """
     return np.clip((_inexact(x) + 1.0) / 2, 0, 1)
 
 
@@ -241,6 +302,9 @@ def log1mexp(x: Any) -> Any:
     """`log(1 - exp(-x))` for positive `x`.
 
     Source: Maechler, "Accurately computing log(1 - exp(-|a|))", 2012.
+
+    >>> print(log1mexp(np.array([1.0, 2.0])).round(4))
+    [-0.4587 -0.1454]
     """
     x = _inexact(x)
     small = x < 0.6931471805599453
@@ -257,6 +321,9 @@ def glu(x: Any, axis: int = -1) -> Any:
 
     Errors: ValueError where the axis has odd length.
     Source: Dauphin, Fan, Auli, Grangier, 2016.
+
+    >>> print(glu(np.array([3.0, 0.0])))
+    [1.5]
     """
     if np.shape(x)[axis] % 2:
         raise ValueError(f"glu halves axis {axis}, whose length is odd: {np.shape(x)}")
@@ -315,7 +382,11 @@ def log_softmax(x: Any, axis: Any = -1, where: Any = None) -> Any:
 
 @composite(arrays=("x", "where"))
 def logmeanexp(x: Any, axis: Any = None, where: Any = None, keepdims: bool = False) -> Any:
-    """The logarithm of the mean of `exp(x)`."""
+    """The logarithm of the mean of `exp(x)`.
+
+    >>> print(logmeanexp(np.array([1.0, 1.0])))
+    1.0
+    """
     x = _inexact(x)
     count = np.sum(np.ones_like(x), axis, keepdims=keepdims, where=where)
     return logsumexp(x, axis, keepdims=keepdims, where=where) - np.log(count)
@@ -330,7 +401,11 @@ def standardize(
     epsilon: float = 1e-5,
     where: Any = None,
 ) -> Any:
-    """`x` shifted and scaled to mean 0 and variance 1 along an axis, or several."""
+    """`x` shifted and scaled to mean 0 and variance 1 along an axis, or several.
+
+    >>> print(standardize(np.array([1.0, 2.0, 3.0])).round(3))
+    [-1.225  0.     1.225]
+    """
     x = _inexact(x)
     if mean is None:
         mean = np.mean(x, axis, keepdims=True, where=where)

@@ -94,7 +94,11 @@ def flatten_strict(tree: Any) -> tuple[list[Any], NativeTreeDef]:
 
 
 def tree_unflatten(treedef: PyTreeDef, leaves: Iterable[Any]) -> Any:
-    """The tree with this structure and these leaves."""
+    """The tree with this structure and these leaves.
+
+    >>> tree_unflatten(tree_structure({"a": [1, 2]}), [3, 4])
+    {'a': [3, 4]}
+    """
     return treedef.unflatten(leaves)
 
 
@@ -108,7 +112,11 @@ def tree_leaves(tree: Any, is_leaf: IsLeaf = None) -> list[Any]:
 
 
 def tree_structure(tree: Any, is_leaf: IsLeaf = None) -> PyTreeDef:
-    """The structure of a tree."""
+    """The structure of a tree.
+
+    >>> tree_structure({"a": [1, 2]})
+    PyTreeDef({'a': [*, *]})
+    """
     return PyTreeDef(LENIENT.flatten(tree, is_leaf)[1])
 
 
@@ -155,7 +163,11 @@ def tree_reduce_associative(
     identity: Any = _NO_INITIAL,
     is_leaf: IsLeaf = None,
 ) -> Any:
-    """Combine the leaves pairwise, in a balanced order, with an associative operation."""
+    """Combine the leaves pairwise, in a balanced order, with an associative operation.
+
+    >>> tree_reduce_associative(lambda x, y: x + y, {"a": [1, 2], "b": 3})
+    6
+    """
     values = tree_leaves(tree, is_leaf)
     if not values:
         if identity is _NO_INITIAL:
@@ -168,12 +180,20 @@ def tree_reduce_associative(
 
 
 def tree_all(tree: Any, *, is_leaf: IsLeaf = None) -> bool:
-    """Whether all leaves are true."""
+    """Whether all leaves are true.
+
+    >>> tree_all({"a": True, "b": 0})
+    False
+    """
     return all(tree_leaves(tree, is_leaf))
 
 
 def all_leaves(iterable: Iterable[Any], is_leaf: IsLeaf = None) -> bool:
-    """Whether every item is a leaf rather than a container."""
+    """Whether every item is a leaf rather than a container.
+
+    >>> all_leaves([1, "a"]), all_leaves([1, (2, 3)])
+    (True, False)
+    """
     for item in iterable:
         if is_leaf is not None and is_leaf(item):
             continue
@@ -224,7 +244,11 @@ def prefix_leaves(prefix: Any, tree: Any, is_leaf: IsLeaf = None) -> list[Any]:
 
 
 def tree_broadcast(prefix_tree: Any, full_tree: Any, is_leaf: IsLeaf = None) -> Any:
-    """Repeat the leaves of a prefix tree so that it has the structure of the full tree."""
+    """Repeat the leaves of a prefix tree so that it has the structure of the full tree.
+
+    >>> tree_broadcast({"a": 1, "b": 2}, {"a": [0, 0], "b": 0})
+    {'a': [1, 1], 'b': 2}
+    """
     leaves = prefix_leaves(prefix_tree, full_tree, is_leaf)
     return tree_structure(full_tree).unflatten(leaves)
 
@@ -232,7 +256,11 @@ def tree_broadcast(prefix_tree: Any, full_tree: Any, is_leaf: IsLeaf = None) -> 
 def tree_flatten_with_path(
     tree: Any, is_leaf: IsLeaf = None, is_leaf_takes_path: bool = False
 ) -> tuple[list[tuple[tuple[Any, ...], Any]], PyTreeDef]:
-    """Pairs of path and leaf, and the structure."""
+    """Pairs of path and leaf, and the structure.
+
+    >>> [(keystr(path), leaf) for path, leaf in tree_flatten_with_path({"a": [1, 2]})[0]]
+    [("['a'][0]", 1), ("['a'][1]", 2)]
+    """
     predicate: Any = is_leaf
     if is_leaf is not None and not is_leaf_takes_path:
         predicate = lambda _, value: is_leaf(value)  # noqa: E731
@@ -258,7 +286,11 @@ def tree_map_with_path(
     is_leaf: IsLeaf = None,
     is_leaf_takes_path: bool = False,
 ) -> Any:
-    """Apply a function of (path, leaf, ...) leaf by leaf."""
+    """Apply a function of (path, leaf, ...) leaf by leaf.
+
+    >>> tree_map_with_path(lambda path, leaf: f"{keystr(path)}={leaf}", {"a": [1, 2]})
+    {'a': ["['a'][0]=1", "['a'][1]=2"]}
+    """
     pairs, definition = tree_flatten_with_path(tree, is_leaf, is_leaf_takes_path)
     columns = [definition.flatten_up_to(other) for other in rest]
     values = zip(*columns, strict=True) if columns else itertools.repeat(())
@@ -268,12 +300,21 @@ def tree_map_with_path(
 
 
 def is_tree_node(cls: type) -> bool:
-    """Whether values of this type are containers."""
+    """Whether values of this type are containers.
+
+    >>> is_tree_node(dict), is_tree_node(int)
+    (True, False)
+    """
     return LENIENT.is_node(cls) or (issubclass(cls, tuple) and hasattr(cls, "_fields"))
 
 
 def flatten_one_level(tree: Any) -> tuple[Iterable[Any], Any]:
-    """The children of a container and its static data. Errors: ValueError for a leaf."""
+    """The children of a container and its static data. Errors: ValueError for a leaf.
+
+    >>> children, _ = flatten_one_level({"a": [1, 2], "b": 3})
+    >>> list(children)
+    [[1, 2], 3]
+    """
     level = LENIENT.flatten_one_level(tree)
     if level is None:
         raise ValueError(f"a leaf has no children: {tree!r} of type {type(tree).__name__}")
@@ -282,20 +323,37 @@ def flatten_one_level(tree: Any) -> tuple[Iterable[Any], Any]:
 
 
 def flatten_one_level_with_keys(tree: Any) -> tuple[Iterable[tuple[Any, Any]], Any]:
-    """The (key, child) pairs of a container and its static data. Errors: ValueError for a leaf."""
+    """The (key, child) pairs of a container and its static data. Errors: ValueError for a leaf.
+
+    >>> children, _ = flatten_one_level_with_keys({"a": [1, 2]})
+    >>> list(children)
+    [(DictKey(key='a'), [1, 2])]
+    """
     return children_with_keys(tree), flatten_one_level(tree)[1]
 
 
 def treedef_tuple(treedefs: Iterable[PyTreeDef]) -> PyTreeDef:
-    """The structure of a tuple of trees, from their structures."""
+    """The structure of a tuple of trees, from their structures.
+
+    >>> treedef_tuple([tree_structure(1), tree_structure([2])])
+    PyTreeDef((*, [*]))
+    """
     return PyTreeDef(tuple_of(tree_registry.LENIENT, [treedef.native for treedef in treedefs]))
 
 
 def treedef_children(treedef: PyTreeDef) -> list[PyTreeDef]:
-    """The structures of the outermost container's children."""
+    """The structures of the outermost container's children.
+
+    >>> treedef_children(tree_structure([1, (2, 3)]))
+    [PyTreeDef(*), PyTreeDef((*, *))]
+    """
     return treedef.children()
 
 
 def treedef_is_leaf(treedef: PyTreeDef) -> bool:
-    """Whether a structure is a single leaf."""
+    """Whether a structure is a single leaf.
+
+    >>> treedef_is_leaf(tree_structure(1))
+    True
+    """
     return treedef.native.num_nodes == 1

@@ -59,5 +59,12 @@ class custom_vjp(custom.custom_vjp):  # noqa: N801
 
 
 def custom_gradient(fun: Callable) -> Callable:
-    """A function that returns (result, pullback); its derivative is that pullback."""
+    """A function that returns (result, pullback); its derivative is that pullback.
+
+    >>> import overt
+    >>> @custom_gradient
+    ... def clipped(x): return x**2, lambda g: min(g * 2 * x, 1.0)
+    >>> print(overt.grad(clipped)(3.0))
+    1.0
+    """
     return custom.custom_gradient(_rewritten(fun))

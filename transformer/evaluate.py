@@ -63,12 +63,23 @@ def device_put(
 
 
 def device_get(x: Any) -> Any:
-    """A tree of arrays as NumPy arrays."""
+    """A tree of arrays as NumPy arrays.
+
+    >>> import overt.numpy as np
+    >>> device_get({"a": np.arange(2)})
+    {'a': array([0, 1], dtype=int32)}
+    """
     return tree_map(interop.device_get, x)
 
 
 def block_until_ready(x: Any) -> Any:
-    """Wait until every array in a tree has its numbers; the tree."""
+    """Wait until every array in a tree has its numbers; the tree.
+
+    >>> import overt.numpy as np
+    >>> x = block_until_ready({"a": np.ones(2)})
+    >>> print(x["a"])
+    [1. 1.]
+    """
     interop.block_until_ready(leaf for leaf in tree_leaves(x) if isinstance(leaf, Array))
     return x
 
@@ -81,7 +92,15 @@ def effects_barrier() -> None:
 
 
 def disable_jit(disable: bool = True) -> Any:
-    """In a `with` block, jitted functions run statement by statement."""
+    """In a `with` block, jitted functions run statement by statement.
+
+    >>> import overt
+    >>> import overt.numpy as np
+    >>> @overt.jit
+    ... def f(x): print(x); return x
+    >>> with disable_jit(): f(np.float32(1.5)) and None
+    1.5
+    """
     return config.disable_jit(disable)
 
 
@@ -96,17 +115,29 @@ def local_device_count(backend: str | None = None) -> int:
 
 
 def process_index(backend: str | None = None) -> int:
-    """The number of this process among those that work together."""
+    """The number of this process among those that work together.
+
+    >>> process_index()
+    0
+    """
     return interop.devices(backend)[0].client.process_index()
 
 
 def process_count(backend: str | None = None) -> int:
-    """How many processes work together."""
+    """How many processes work together.
+
+    >>> process_count()
+    1
+    """
     return max(device.process_index for device in interop.devices(backend)) + 1
 
 
 def process_indices(backend: str | None = None) -> list[int]:
-    """The numbers of all processes that work together."""
+    """The numbers of all processes that work together.
+
+    >>> process_indices()
+    [0]
+    """
     return list(range(process_count(backend)))
 
 
@@ -124,7 +155,15 @@ def typeof(x: Any) -> Aval:
 
 
 def copy_to_host_async(x: Any) -> None:
-    """Begin to copy every array of a tree to the host, so that reading it waits less."""
+    """Begin to copy every array of a tree to the host, so that reading it waits less.
+
+    >>> import numpy
+    >>> import overt.numpy as np
+    >>> x = np.arange(3)
+    >>> copy_to_host_async(x)
+    >>> print(numpy.asarray(x))
+    [0 1 2]
+    """
     for leaf in tree_leaves(x):
         if isinstance(leaf, DeviceArray):
             leaf.copy_to_host_async()

@@ -26,7 +26,11 @@ __all__ = ["default_export_platform", "export", "symbolic_args_specs"]
 
 
 def default_export_platform() -> str:
-    """The platform that functions are exported for when none is named."""
+    """The platform that functions are exported for when none is named.
+
+    >>> default_export_platform()
+    'cpu'
+    """
     platform = interop.default_backend()
     return PLATFORMS.get(platform, platform)
 

@@ -339,5 +339,10 @@ def value_and_grad(
     fun: Callable, argnums: int | Sequence[int] = 0, has_aux: bool = False,
     holomorphic: bool = False, allow_int: bool = False,
 ) -> Gradient:  # fmt: skip
-    """A function that gives (value, gradient); with `has_aux` ((value, aux), gradient)."""
+    """A function that gives (value, gradient); with `has_aux` ((value, aux), gradient).
+
+    >>> value, slope = value_and_grad(lambda x: x**3)(2.0)
+    >>> print(value, slope)
+    8.0 12.0
+    """
     return Gradient(fun, argnums, True, has_aux, holomorphic, allow_int)

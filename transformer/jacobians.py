@@ -344,7 +344,11 @@ def jacfwd(
     fun: Callable, argnums: int | Sequence[int] = 0, has_aux: bool = False,
     holomorphic: bool = False,
 ) -> Jacobian:  # fmt: skip
-    """The Jacobian by forward mode: for functions of few numbers."""
+    """The Jacobian by forward mode: for functions of few numbers.
+
+    >>> print(jacfwd(lambda x: np.stack([x, x**2]))(3.0))
+    [1. 6.]
+    """
     return Jacobian(fun, argnums, has_aux, holomorphic, False, reverse=False)
 
 
@@ -369,5 +373,10 @@ def hessian(
     fun: Callable, argnums: int | Sequence[int] = 0, has_aux: bool = False,
     holomorphic: bool = False,
 ) -> Jacobian:  # fmt: skip
-    """The matrix of second derivatives: forward mode over reverse mode."""
+    """The matrix of second derivatives: forward mode over reverse mode.
+
+    >>> print(hessian(lambda x: x[0] ** 2 * x[1])(np.array([2.0, 3.0])))
+    [[6. 4.]
+     [4. 0.]]
+    """
     return jacfwd(jacrev(fun, argnums, has_aux, holomorphic), argnums, has_aux, holomorphic)

@@ -325,7 +325,12 @@ def Dropout(rate: float, mode: str = "train") -> Layer:
 
 
 def FanOut(num: int) -> Layer:
-    """The inputs, `num` times."""
+    """The inputs, `num` times.
+
+    >>> init, apply = FanOut(2)
+    >>> apply((), 3.0)
+    [3.0, 3.0]
+    """
 
     def init_fun(rng: Any, input_shape: Shape) -> Any:
         return [input_shape] * num, ()
@@ -350,7 +355,12 @@ FanInSum = _fan_in_sum()
 
 
 def FanInConcat(axis: int = -1) -> Layer:
-    """All inputs in one array, one after the other along an axis."""
+    """All inputs in one array, one after the other along an axis.
+
+    >>> init, apply = FanInConcat()
+    >>> print(apply((), (np.ones(1), np.zeros(2))))
+    [1. 0. 0.]
+    """
 
     def init_fun(rng: Any, input_shape: Any) -> Any:
         along = axis % len(input_shape[0])

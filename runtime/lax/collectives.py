@@ -161,7 +161,12 @@ def psum(x: Any, axis_name: Any, *, axis_index_groups: Any = None) -> Any:
 
 
 def pmean(x: Any, axis_name: Any, *, axis_index_groups: Any = None) -> Any:
-    """The mean over all lanes of a named axis."""
+    """The mean over all lanes of a named axis.
+
+    >>> import overt
+    >>> print(overt.vmap(lambda x: x - pmean(x, "i"), axis_name="i")(np.arange(3.0)))
+    [-1.  0.  1.]
+    """
     size = axis_size(axis_name)
     return tree_map(
         lambda leaf: leaf / size, psum(x, axis_name, axis_index_groups=axis_index_groups)
@@ -169,17 +174,32 @@ def pmean(x: Any, axis_name: Any, *, axis_index_groups: Any = None) -> Any:
 
 
 def pmax(x: Any, axis_name: Any, *, axis_index_groups: Any = None) -> Any:
-    """The largest value over all lanes of a named axis."""
+    """The largest value over all lanes of a named axis.
+
+    >>> import overt
+    >>> print(overt.vmap(lambda x: pmax(x, "i"), axis_name="i")(np.arange(3)))
+    [2 2 2]
+    """
     return _reduced("pmax", _pmax, x, axis_name, axis_index_groups)
 
 
 def pmin(x: Any, axis_name: Any, *, axis_index_groups: Any = None) -> Any:
-    """The smallest value over all lanes of a named axis."""
+    """The smallest value over all lanes of a named axis.
+
+    >>> import overt
+    >>> print(overt.vmap(lambda x: pmin(x, "i"), axis_name="i")(np.arange(3)))
+    [0 0 0]
+    """
     return _reduced("pmin", _pmin, x, axis_name, axis_index_groups)
 
 
 def axis_size(axis_name: Any) -> int:
-    """How many lanes a named axis has, as a Python integer."""
+    """How many lanes a named axis has, as a Python integer.
+
+    >>> import overt
+    >>> print(overt.vmap(lambda x: x / axis_size("i"), axis_name="i")(np.arange(4.0)))
+    [0.   0.25 0.5  0.75]
+    """
     size = 1
     for name in _names(axis_name):
         size *= _axis(name)[1]
@@ -242,7 +262,13 @@ def all_gather(
     x: Any, axis_name: Any, *, axis_index_groups: Any = None, axis: int = 0, tiled: bool = False,
     to: str = "varying",
 ) -> Any:  # fmt: skip
-    """The values of all lanes in one array, along a new axis, or one after the other if `tiled`."""
+    """The values of all lanes in one array, along a new axis, or one after the other if `tiled`.
+
+    >>> import overt
+    >>> print(overt.vmap(lambda x: all_gather(x, "i"), axis_name="i")(np.arange(2)))
+    [[0 1]
+     [0 1]]
+    """
     _whole_axis("all_gather", axis_index_groups)
     name = _only_axis("all_gather", axis_name)
 
@@ -258,7 +284,12 @@ def psum_scatter(
     x: Any, axis_name: Any, *, scatter_dimension: int = 0, axis_index_groups: Any = None,
     tiled: bool = False,
 ) -> Any:  # fmt: skip
-    """Each lane's part, along an axis, of the sum over all lanes."""
+    """Each lane's part, along an axis, of the sum over all lanes.
+
+    >>> import overt
+    >>> print(overt.vmap(lambda x: psum_scatter(x, "i"), axis_name="i")(np.arange(4).reshape(2, 2)))
+    [2 4]
+    """
     _whole_axis("psum_scatter", axis_index_groups)
     name = _only_axis("psum_scatter", axis_name)
 
@@ -300,7 +331,12 @@ def ppermute(x: Any, axis_name: Any, perm: Sequence[tuple[int, int]]) -> Any:
 
 
 def pshuffle(x: Any, axis_name: Any, perm: Sequence[int]) -> Any:
-    """Each lane gets the value of the lane `perm` says."""
+    """Each lane gets the value of the lane `perm` says.
+
+    >>> import overt
+    >>> print(overt.vmap(lambda x: pshuffle(x, "i", [2, 0, 1]), axis_name="i")(np.arange(3)))
+    [2 0 1]
+    """
     if sorted(perm) != list(range(axis_size(axis_name))):
         raise ValueError(f"pshuffle needs a permutation of the lanes, got {list(perm)}")
     return ppermute(x, axis_name, [(start, to) for to, start in enumerate(perm)])
@@ -339,6 +375,12 @@ def all_to_all(
 
     Without `tiled` the axis that is cut has the length of the named axis and disappears, and the
     parts got are stacked along a new one.
+
+    >>> import overt
+    >>> f = lambda x: all_to_all(x, "i", split_axis=0, concat_axis=0)
+    >>> print(overt.vmap(f, axis_name="i")(np.arange(4).reshape(2, 2)))
+    [[0 2]
+     [1 3]]
     """
     _whole_axis("all_to_all", axis_index_groups)
     name = _only_axis("all_to_all", axis_name)
@@ -353,7 +395,14 @@ def all_to_all(
 
 
 def pswapaxes(x: Any, axis_name: Any, axis: int, *, axis_index_groups: Any = None) -> Any:
-    """A named axis and an axis of the arrays exchanged; both have one length."""
+    """A named axis and an axis of the arrays exchanged; both have one length.
+
+    >>> import overt
+    >>> f = lambda x: pswapaxes(x, "i", 0)
+    >>> print(overt.vmap(f, axis_name="i")(np.arange(4).reshape(2, 2)))
+    [[0 2]
+     [1 3]]
+    """
     return all_to_all(x, axis_name, axis, axis, axis_index_groups=axis_index_groups)
 
 
@@ -368,7 +417,12 @@ _from_one = Collective(
 
 
 def pbroadcast(x: Any, axis_name: Any, source: int) -> Any:
-    """The value of one lane, in all of them."""
+    """The value of one lane, in all of them.
+
+    >>> import overt
+    >>> print(overt.vmap(lambda x: pbroadcast(x, "i", 1), axis_name="i")(np.arange(3)))
+    [1 1 1]
+    """
     name = _only_axis("pbroadcast", axis_name)
     if not 0 <= source < axis_size(name):
         raise ValueError(f"pbroadcast: there is no lane {source} of {axis_size(name)}")

@@ -91,7 +91,11 @@ _rounded = Primitive(
 
 
 def reduce_precision(operand: Any, exponent_bits: int, mantissa_bits: int) -> Any:
-    """Numbers rounded to a float of so many bits, in their old dtype."""
+    """Numbers rounded to a float of so many bits, in their old dtype.
+
+    >>> print(reduce_precision(np.float32(1.23456), exponent_bits=8, mantissa_bits=7))
+    1.234375
+    """
     return _rounded(operand, exponent_bits=exponent_bits, mantissa_bits=mantissa_bits)
 
 

@@ -241,7 +241,12 @@ def conv(
     precision: Any = None,
     preferred_element_type: Any = None,
 ) -> Any:
-    """`conv_general_dilated` with batch and features first and without dilation."""
+    """`conv_general_dilated` with batch and features first and without dilation.
+
+    >>> print(conv(np.ones((1, 1, 3, 3)), np.ones((1, 1, 2, 2)), (1, 1), "VALID")[0, 0])
+    [[4. 4.]
+     [4. 4.]]
+    """
     return conv_general_dilated(
         lhs, rhs, window_strides, padding, None, None, None, 1, 1, precision, preferred_element_type
     )
@@ -257,7 +262,14 @@ def conv_with_general_padding(
     precision: Any = None,
     preferred_element_type: Any = None,
 ) -> Any:
-    """`conv_general_dilated` with batch and features first."""
+    """`conv_general_dilated` with batch and features first.
+
+    >>> x, w = np.ones((1, 1, 3, 3)), np.ones((1, 1, 2, 2))
+    >>> print(conv_with_general_padding(x, w, (1, 1), [(0, 1), (0, 1)], None, None)[0, 0])
+    [[4. 4. 2.]
+     [4. 4. 2.]
+     [2. 2. 1.]]
+    """
     return conv_general_dilated(
         lhs, rhs, window_strides, padding, lhs_dilation, rhs_dilation, None, 1, 1, precision,
         preferred_element_type,
@@ -297,6 +309,10 @@ def conv_transpose(
     With `transpose_kernel` it is the derivative of a convolution with the same kernel.  Pairs of
     padding are those of this convolution, or with `use_consistent_padding` those of the one that it
     is the derivative of, as names always are.
+
+    >>> x, w = np.ones((1, 2, 2, 1)), np.ones((2, 2, 1, 1))
+    >>> print(conv_transpose(x, w, (2, 2), "VALID").shape)
+    (1, 4, 4, 1)
     """
     space = "HWD"[: np.ndim(lhs) - 2]
     if dimension_numbers is None:
@@ -330,7 +346,13 @@ def conv_general_dilated_patches(
     precision: Any = None,
     preferred_element_type: Any = None,
 ) -> Any:
-    """Every window of an image as a vector of features: those of a channel stay together."""
+    """Every window of an image as a vector of features: those of a channel stay together.
+
+    >>> x = np.arange(4.0).reshape(1, 1, 4)
+    >>> print(conv_general_dilated_patches(x, (2,), (1,), "VALID")[0])
+    [[0. 1. 2.]
+     [1. 2. 3.]]
+    """
     numbers = conv_dimension_numbers(np.shape(lhs), (1, 1, *filter_shape), dimension_numbers)
     channels, size = np.shape(lhs)[numbers.lhs_spec[1]], math.prod(filter_shape)
     one = np.eye(size, dtype=np.result_type(lhs)).reshape(size, 1, *filter_shape)

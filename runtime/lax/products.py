@@ -112,7 +112,11 @@ def dot(
 
 
 def batch_matmul(lhs: Any, rhs: Any, precision: Any = None) -> Any:
-    """The product of every pair of matrices in two stacks."""
+    """The product of every pair of matrices in two stacks.
+
+    >>> print(batch_matmul(np.ones((2, 1, 3)), np.ones((2, 3, 1))).shape)
+    (2, 1, 1)
+    """
     ndim = np.ndim(lhs)
     stacks = tuple(range(ndim - 2))
     return dot_general(lhs, rhs, (((ndim - 1,), (ndim - 2,)), (stacks, stacks)), precision)

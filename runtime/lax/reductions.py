@@ -13,37 +13,65 @@ from overt.runtime.tree import tree_flatten, tree_unflatten
 
 
 def reduce_sum(operand: Any, axes: Any) -> Any:
-    """Sum over axes."""
+    """Sum over axes.
+
+    >>> print(reduce_sum(np.array([[1, 2], [4, 3]]), (1,)))
+    [3 7]
+    """
     return np.sum(operand, tuple(axes), np.result_type(operand))
 
 
 def reduce_prod(operand: Any, axes: Any) -> Any:
-    """Product over axes."""
+    """Product over axes.
+
+    >>> print(reduce_prod(np.array([[1, 2], [4, 3]]), (1,)))
+    [ 2 12]
+    """
     return np.prod(operand, tuple(axes), np.result_type(operand))
 
 
 def reduce_max(operand: Any, axes: Any) -> Any:
-    """The largest element over axes."""
+    """The largest element over axes.
+
+    >>> print(reduce_max(np.array([[1, 2], [4, 3]]), (1,)))
+    [2 4]
+    """
     return np.max(operand, tuple(axes))
 
 
 def reduce_min(operand: Any, axes: Any) -> Any:
-    """The smallest element over axes."""
+    """The smallest element over axes.
+
+    >>> print(reduce_min(np.array([[1, 2], [4, 3]]), (1,)))
+    [1 3]
+    """
     return np.min(operand, tuple(axes))
 
 
 def reduce_and(operand: Any, axes: Any) -> Any:
-    """Bitwise `and` over axes."""
+    """Bitwise `and` over axes.
+
+    >>> print(reduce_and(np.array([[True, False], [True, True]]), (1,)))
+    [False  True]
+    """
     return reduce(operand, np.invert(np.zeros((), np.result_type(operand))), np.bitwise_and, axes)
 
 
 def reduce_or(operand: Any, axes: Any) -> Any:
-    """Bitwise `or` over axes."""
+    """Bitwise `or` over axes.
+
+    >>> print(reduce_or(np.array([[4, 1], [2, 2]]), (1,)))
+    [5 2]
+    """
     return reduce(operand, np.zeros((), np.result_type(operand)), np.bitwise_or, axes)
 
 
 def reduce_xor(operand: Any, axes: Any) -> Any:
-    """Bitwise exclusive `or` over axes."""
+    """Bitwise exclusive `or` over axes.
+
+    >>> print(reduce_xor(np.array([[5, 1], [2, 2]]), (1,)))
+    [4 0]
+    """
     return reduce(operand, np.zeros((), np.result_type(operand)), np.bitwise_xor, axes)
 
 
@@ -97,12 +125,20 @@ def _index_dtype(name: str, dtype: Any) -> Any:
 
 
 def argmax(operand: Any, axis: int, index_dtype: Any = "int32") -> Any:
-    """The index of the largest element along an axis."""
+    """The index of the largest element along an axis.
+
+    >>> print(argmax(np.array([[1, 5], [7, 2]]), 1, "int32"))
+    [1 0]
+    """
     return np.argmax(operand, axis).astype(_index_dtype("argmax", index_dtype))
 
 
 def argmin(operand: Any, axis: int, index_dtype: Any = "int32") -> Any:
-    """The index of the smallest element along an axis."""
+    """The index of the smallest element along an axis.
+
+    >>> print(argmin(np.array([[1, 5], [7, 2]]), 1, "int32"))
+    [0 1]
+    """
     return np.argmin(operand, axis).astype(_index_dtype("argmin", index_dtype))
 
 

@@ -106,6 +106,10 @@ def gather(
     """Slices of the operand at many places.
 
     Source: https://openxla.org/xla/operation_semantics#gather
+
+    >>> how = GatherDimensionNumbers((), (0,), (0,))
+    >>> print(gather(np.arange(5) * 10, np.array([[3], [1]]), how, (1,)))
+    [30 10]
     """
     operand, indices, d = np.asarray(operand), np.asarray(start_indices), dimension_numbers
     batching = list(zip(d.operand_batching_dims, d.start_indices_batching_dims, strict=True))
@@ -189,6 +193,11 @@ def scatter_apply(
     """A function applied to slices of the operand at many places, as often as they are named.
 
     `update_shape` is the shape that updates of `scatter` would have.
+
+    >>> how = ScatterDimensionNumbers((), (0,), (0,))
+    >>> x = np.arange(3.0)
+    >>> print(scatter_apply(x, np.array([[1], [2]]), np.square, how, update_shape=(2,)))
+    [0. 1. 4.]
     """
     operand = np.asarray(operand)
     places = _updated_places(operand, scatter_indices, tuple(update_shape), dimension_numbers, mode)

@@ -62,7 +62,11 @@ def broadcast_shapes(*shapes: Sequence[int]) -> tuple[int, ...]:
 
 
 def broadcast_to_rank(x: Any, rank: int) -> Any:
-    """`x` with leading axes of length 1 until it has `rank` axes."""
+    """`x` with leading axes of length 1 until it has `rank` axes.
+
+    >>> print(broadcast_to_rank(np.ones(3), 3).shape)
+    (1, 1, 3)
+    """
     return np.reshape(x, (1,) * (rank - np.ndim(x)) + np.shape(x))
 
 
@@ -78,22 +82,39 @@ def reshape(operand: Any, new_sizes: Sequence[int], dimensions: Any = None) -> A
 
 
 def transpose(operand: Any, permutation: Sequence[int]) -> Any:
-    """The axes in another order."""
+    """The axes in another order.
+
+    >>> print(transpose(np.ones((2, 3, 4)), (2, 0, 1)).shape)
+    (4, 2, 3)
+    """
     return np.transpose(operand, tuple(permutation))
 
 
 def rev(operand: Any, dimensions: Sequence[int]) -> Any:
-    """The elements in the opposite order along some axes."""
+    """The elements in the opposite order along some axes.
+
+    >>> print(rev(np.arange(4).reshape(2, 2), (1,)))
+    [[1 0]
+     [3 2]]
+    """
     return np.flip(operand, tuple(dimensions))
 
 
 def expand_dims(array: Any, dimensions: Sequence[int]) -> Any:
-    """New axes of length 1 at the given positions of the result."""
+    """New axes of length 1 at the given positions of the result.
+
+    >>> print(expand_dims(np.ones(3), (0, 2)).shape)
+    (1, 3, 1)
+    """
     return np.expand_dims(array, tuple(dimensions))
 
 
 def squeeze(array: Any, dimensions: Sequence[int]) -> Any:
-    """The array without the given axes, which have length 1."""
+    """The array without the given axes, which have length 1.
+
+    >>> print(squeeze(np.ones((1, 3, 1)), (0,)).shape)
+    (3, 1)
+    """
     return np.squeeze(array, tuple(dimensions))
 
 
@@ -111,18 +132,31 @@ def collapse(operand: Any, start_dimension: int, stop_dimension: int | None = No
 
 
 def tile(operand: Any, reps: Sequence[int]) -> Any:
-    """The operand side by side, `reps` times along every axis."""
+    """The operand side by side, `reps` times along every axis.
+
+    >>> print(tile(np.arange(2), (3,)))
+    [0 1 0 1 0 1]
+    """
     return np.tile(operand, tuple(reps))
 
 
 def concatenate(operands: Any, dimension: int) -> Any:
-    """Arrays of one dtype one after the other along an axis."""
+    """Arrays of one dtype one after the other along an axis.
+
+    >>> print(concatenate([np.arange(2), np.arange(3)], 0))
+    [0 1 0 1 2]
+    """
     check_same_dtypes("concatenate", tuple(operands))
     return np.concatenate(operands, dimension)
 
 
 def stack(operands: Any, axis: int = 0) -> Any:
-    """Arrays of one dtype and shape along a new axis."""
+    """Arrays of one dtype and shape along a new axis.
+
+    >>> print(stack([np.arange(2), np.ones(2, "int32")], 1))
+    [[0 1]
+     [1 1]]
+    """
     check_same_dtypes("stack", tuple(operands))
     return np.stack(operands, axis)
 
@@ -163,17 +197,29 @@ def pad(operand: Any, padding_value: Any, padding_config: Any) -> Any:
 
 
 def full(shape: Any, fill_value: Any, dtype: Any = None) -> Any:
-    """An array of one value."""
+    """An array of one value.
+
+    >>> print(full((2,), 7))
+    [7 7]
+    """
     return np.full(_sizes(shape), fill_value, dtype)
 
 
 def full_like(x: Any, fill_value: Any, dtype: Any = None, shape: Any = None) -> Any:
-    """An array of one value with the shape and dtype of `x`."""
+    """An array of one value with the shape and dtype of `x`.
+
+    >>> print(full_like(np.ones(2), 7))
+    [7. 7.]
+    """
     return np.full_like(x, fill_value, dtype=dtype, shape=shape)
 
 
 def empty(shape: Any, dtype: Any = None) -> Any:
-    """An array whose values do not matter: zeros."""
+    """An array whose values do not matter: zeros.
+
+    >>> print(empty((2,), "float32"))
+    [0. 0.]
+    """
     return np.zeros(_sizes(shape), dtype)
 
 
@@ -187,5 +233,10 @@ def iota(dtype: Any, size: int) -> Any:
 
 
 def broadcasted_iota(dtype: Any, shape: Sequence[int], dimension: int) -> Any:
-    """An array that holds each element's index along one axis."""
+    """An array that holds each element's index along one axis.
+
+    >>> print(broadcasted_iota("int32", (2, 3), 1))
+    [[0 1 2]
+     [0 1 2]]
+    """
     return broadcast_in_dim(iota(dtype, shape[dimension]), shape, (dimension,))

@@ -52,7 +52,11 @@ def slice_in_dim(
 
 
 def index_in_dim(operand: Any, index: int, axis: int = 0, keepdims: bool = True) -> Any:
-    """The slice at a static index along one axis."""
+    """The slice at a static index along one axis.
+
+    >>> print(index_in_dim(np.arange(6).reshape(2, 3), 1))
+    [[3 4 5]]
+    """
     row = np.asarray(operand)[_along(operand, axis, index)]
     return np.expand_dims(row, axis) if keepdims else row
 
@@ -199,7 +203,11 @@ def _starts_along(operand: Any, axis: int, start: Any) -> list[Any]:
 
 
 def dynamic_slice_in_dim(operand: Any, start_index: Any, slice_size: int, axis: int = 0) -> Any:
-    """A slice at a dynamic place along one axis."""
+    """A slice at a dynamic place along one axis.
+
+    >>> print(dynamic_slice_in_dim(np.arange(5), 3, 2))
+    [3 4]
+    """
     sizes = list(np.shape(operand))
     sizes[axis] = slice_size
     return dynamic_slice(operand, _starts_along(operand, axis, start_index), sizes)
@@ -216,19 +224,31 @@ def dynamic_index_in_dim(operand: Any, index: Any, axis: int = 0, keepdims: bool
 
 
 def dynamic_update_slice_in_dim(operand: Any, update: Any, start_index: Any, axis: int) -> Any:
-    """The operand with a slice along one axis replaced."""
+    """The operand with a slice along one axis replaced.
+
+    >>> print(dynamic_update_slice_in_dim(np.zeros(4), np.ones(2), 1, 0))
+    [0. 1. 1. 0.]
+    """
     return dynamic_update_slice(operand, update, _starts_along(operand, axis, start_index))
 
 
 def dynamic_update_index_in_dim(operand: Any, update: Any, index: Any, axis: int) -> Any:
-    """The operand with the slice at one index along an axis replaced."""
+    """The operand with the slice at one index along an axis replaced.
+
+    >>> print(dynamic_update_index_in_dim(np.zeros(3), 5.0, 1, 0))
+    [0. 5. 0.]
+    """
     if np.ndim(update) != np.ndim(operand):
         update = np.expand_dims(update, axis)
     return dynamic_update_slice_in_dim(operand, update, index, axis)
 
 
 def index_take(src: Any, idxs: Any, axes: Sequence[int]) -> Any:
-    """The slices at the places that index arrays, one for each of `axes`, name together."""
+    """The slices at the places that index arrays, one for each of `axes`, name together.
+
+    >>> print(index_take(np.arange(6).reshape(2, 3), (np.array([0, 1]), np.array([2, 0])), (0, 1)))
+    [2 3]
+    """
     index: list[Any] = [builtins.slice(None)] * np.ndim(src)
     for axis, places in zip(axes, idxs, strict=True):
         index[axis] = places

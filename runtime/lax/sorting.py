@@ -29,7 +29,11 @@ def sort(operand: Any, dimension: int = -1, is_stable: bool = True, num_keys: in
 
 
 def sort_key_val(keys: Any, values: Any, dimension: int = -1, is_stable: bool = True) -> Any:
-    """Keys in ascending order along an axis, and values in the same order."""
+    """Keys in ascending order along an axis, and values in the same order.
+
+    >>> print(*sort_key_val(np.array([3, 1, 2]), np.array([30, 10, 20])))
+    [1 2 3] [10 20 30]
+    """
     return sort((keys, values), dimension, is_stable)
 
 
@@ -43,11 +47,19 @@ def top_k(operand: Any, k: int, *, axis: int = -1) -> tuple[Any, Any]:
 
 
 def approx_max_k(operand: Any, k: int, reduction_dimension: int = -1, **_: Any) -> Any:
-    """The `k` largest elements; exact here, whatever recall is asked for."""
+    """The `k` largest elements; exact here, whatever recall is asked for.
+
+    >>> print(*approx_max_k(np.array([1.0, 5.0, 3.0]), 2))
+    [5. 3.] [1 2]
+    """
     return np.top_k(operand, k, reduction_dimension)
 
 
 def approx_min_k(operand: Any, k: int, reduction_dimension: int = -1, **_: Any) -> Any:
-    """The `k` smallest elements; exact here, whatever recall is asked for."""
+    """The `k` smallest elements; exact here, whatever recall is asked for.
+
+    >>> print(*approx_min_k(np.array([1.0, 5.0, 3.0]), 2))
+    [1. 3.] [0 2]
+    """
     values, indices = np.top_k(np.negative(operand), k, reduction_dimension)
     return np.negative(values), indices

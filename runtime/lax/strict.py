@@ -253,14 +253,22 @@ def round(x: Any, rounding_method: RoundingMethod = RoundingMethod.AWAY_FROM_ZER
 
 
 def complex(x: Any, y: Any) -> Any:
-    """The complex number x + iy."""
+    """The complex number x + iy.
+
+    >>> print(complex(np.array(1.0), np.array(2.0)))
+    (1+2j)
+    """
     check_same_dtypes("complex", (x, y))
     check_same_shapes("complex", (x, y))
     return from_parts(x, y)
 
 
 def integer_pow(x: Any, y: int) -> Any:
-    """`x` to a power that is a Python integer."""
+    """`x` to a power that is a Python integer.
+
+    >>> print(integer_pow(np.array([2.0, 3.0]), -1))
+    [0.5        0.33333334]
+    """
     return np.power(x, int(y))
 
 

@@ -65,7 +65,13 @@ def truncated_normal(key: Any, lower: Any, upper: Any, shape: Any = None, dtype:
 
 @sampler()
 def exponential(key: Any, shape: Any = (), dtype: Any = None) -> Any:
-    """Numbers from the exponential distribution of mean 1."""
+    """Numbers from the exponential distribution of mean 1.
+
+    >>> from overt import random
+    >>> x = exponential(random.key(0), (1000,))
+    >>> print(bool(np.all(x >= 0)), bool(abs(x.mean() - 1) < 0.1))
+    True True
+    """
     dtype = float_dtype("exponential", dtype)
     return -np.log1p(-_unit(key, checked_shape("exponential", shape), dtype))
 
@@ -79,6 +85,10 @@ def gumbel(key: Any, shape: Any = (), dtype: Any = None, mode: str | None = None
     """Numbers from the standard Gumbel distribution.
 
     `mode="high"` resolves the upper tail better, at twice the cost.
+
+    >>> from overt import random
+    >>> print(gumbel(random.key(0), (2,)).shape)
+    (2,)
     """
     dtype = float_dtype("gumbel", dtype)
     shape = checked_shape("gumbel", shape)
@@ -94,7 +104,12 @@ def gumbel(key: Any, shape: Any = (), dtype: Any = None, mode: str | None = None
 
 @sampler()
 def laplace(key: Any, shape: Any = (), dtype: Any = None) -> Any:
-    """Numbers from the Laplace distribution of mean 0 and scale 1."""
+    """Numbers from the Laplace distribution of mean 0 and scale 1.
+
+    >>> from overt import random
+    >>> print(bool(abs(laplace(random.key(0), (1000,)).mean()) < 0.2))
+    True
+    """
     dtype = float_dtype("laplace", dtype)
     low = -1.0 + dtypes.finfo(dtype).epsneg
     u = _between(key, checked_shape("laplace", shape), dtype, low)
@@ -103,7 +118,12 @@ def laplace(key: Any, shape: Any = (), dtype: Any = None) -> Any:
 
 @sampler()
 def logistic(key: Any, shape: Any = (), dtype: Any = None) -> Any:
-    """Numbers from the logistic distribution of mean 0 and scale 1."""
+    """Numbers from the logistic distribution of mean 0 and scale 1.
+
+    >>> from overt import random
+    >>> print(bool(abs(logistic(random.key(0), (1000,)).mean()) < 0.2))
+    True
+    """
     dtype = float_dtype("logistic", dtype)
     u = _between(key, checked_shape("logistic", shape), dtype, dtypes.finfo(dtype).tiny)
     return np.log(u) - np.log1p(-u)
@@ -111,7 +131,12 @@ def logistic(key: Any, shape: Any = (), dtype: Any = None) -> Any:
 
 @sampler()
 def cauchy(key: Any, shape: Any = (), dtype: Any = None) -> Any:
-    """Numbers from the Cauchy distribution."""
+    """Numbers from the Cauchy distribution.
+
+    >>> from overt import random
+    >>> print(cauchy(random.key(0), (2,)).shape)
+    (2,)
+    """
     dtype = float_dtype("cauchy", dtype)
     u = _between(key, checked_shape("cauchy", shape), dtype, dtypes.finfo(dtype).eps)
     return np.tan(numpy.array(numpy.pi, dtype) * (u - numpy.array(0.5, dtype)))
@@ -119,7 +144,12 @@ def cauchy(key: Any, shape: Any = (), dtype: Any = None) -> Any:
 
 @sampler("b", differentiable=True)
 def pareto(key: Any, b: Any, shape: Any = None, dtype: Any = None) -> Any:
-    """Numbers from the Pareto distribution with exponent `b`."""
+    """Numbers from the Pareto distribution with exponent `b`.
+
+    >>> from overt import random
+    >>> print(bool(np.all(pareto(random.key(0), 3.0, (100,)) >= 1)))
+    True
+    """
     dtype = float_dtype("pareto", dtype)
     shape = checked_shape("pareto", shape, b)
     return np.exp(exponential(key, shape, dtype) / np.asarray(b).astype(dtype))
@@ -127,7 +157,12 @@ def pareto(key: Any, b: Any, shape: Any = None, dtype: Any = None) -> Any:
 
 @sampler("scale", differentiable=True)
 def rayleigh(key: Any, scale: Any, shape: Any = None, dtype: Any = None) -> Any:
-    """Numbers from the Rayleigh distribution of the given scale."""
+    """Numbers from the Rayleigh distribution of the given scale.
+
+    >>> from overt import random
+    >>> print(bool(np.all(rayleigh(random.key(0), 1.0, (100,)) >= 0)))
+    True
+    """
     dtype = float_dtype("rayleigh", dtype)
     shape = checked_shape("rayleigh", shape, scale)
     u = _unit(key, shape, dtype)
@@ -138,7 +173,12 @@ def rayleigh(key: Any, scale: Any, shape: Any = None, dtype: Any = None) -> Any:
 def weibull_min(
     key: Any, scale: Any, concentration: Any, shape: Any = (), dtype: Any = None
 ) -> Any:
-    """Numbers from the Weibull distribution of minima."""
+    """Numbers from the Weibull distribution of minima.
+
+    >>> from overt import random
+    >>> print(bool(np.all(weibull_min(random.key(0), 1.0, 2.0, (100,)) >= 0)))
+    True
+    """
     dtype = float_dtype("weibull_min", dtype)
     u = _unit(key, checked_shape("weibull_min", shape), dtype)
     return np.power(-np.log1p(-u), 1.0 / concentration) * scale
@@ -146,7 +186,12 @@ def weibull_min(
 
 @sampler("sigma", differentiable=True)
 def lognormal(key: Any, sigma: Any = 1.0, shape: Any = None, dtype: Any = None) -> Any:
-    """Exponentials of normal numbers of standard deviation `sigma`."""
+    """Exponentials of normal numbers of standard deviation `sigma`.
+
+    >>> from overt import random
+    >>> print(bool(np.all(lognormal(random.key(0), shape=(100,)) > 0)))
+    True
+    """
     dtype = float_dtype("lognormal", dtype)
     shape = checked_shape("lognormal", shape, sigma)
     return np.exp(normal(key, shape, dtype) * np.asarray(sigma).astype(dtype))
@@ -156,7 +201,13 @@ def lognormal(key: Any, sigma: Any = 1.0, shape: Any = None, dtype: Any = None) 
 def triangular(
     key: Any, left: Any, mode: Any, right: Any, shape: Any = None, dtype: Any = None
 ) -> Any:
-    """Numbers whose density rises from `left` to `mode` and falls to `right`, in straight lines."""
+    """Numbers whose density rises from `left` to `mode` and falls to `right`, in straight lines.
+
+    >>> from overt import random
+    >>> x = triangular(random.key(0), 1.0, 2.0, 4.0, (100,))
+    >>> print(bool(np.all((x >= 1) & (x <= 4))))
+    True
+    """
     dtype = float_dtype("triangular", dtype)
     shape = checked_shape("triangular", shape, left, mode, right)
     left, mode, right = (
@@ -170,7 +221,12 @@ def triangular(
 
 @sampler()
 def maxwell(key: Any, shape: Any = (), dtype: Any = None) -> Any:
-    """Lengths of three-dimensional vectors of normal numbers."""
+    """Lengths of three-dimensional vectors of normal numbers.
+
+    >>> from overt import random
+    >>> print(bool(np.all(maxwell(random.key(0), (100,)) > 0)))
+    True
+    """
     dtype = float_dtype("maxwell", dtype)
     vectors = normal(key, (*checked_shape("maxwell", shape), 3), dtype)
     return np.sqrt(np.sum(vectors * vectors, -1))
@@ -211,6 +267,11 @@ def multivariate_normal(
     """Vectors from the normal distribution of the given mean and covariance.
 
     Shapes: mean (..., n), cov (..., n, n), result (*shape, n).
+
+    >>> from overt import random
+    >>> mean, covariance = np.zeros(2), np.eye(2)
+    >>> print(multivariate_normal(random.key(0), mean, covariance, (5,)).shape)
+    (5, 2)
     """
     mean, cov = np.asarray(mean), np.asarray(cov)
     dtype = dtypes.to_inexact(np.result_type(mean, cov)) if dtype is None else dtype
@@ -241,7 +302,13 @@ def _factor(cov: Any, method: str) -> Any:
 
 @sampler()
 def orthogonal(key: Any, n: int, shape: Any = (), dtype: Any = None, m: int | None = None) -> Any:
-    """Matrices (n, m) with orthonormal rows or columns, uniform among them (Haar measure)."""
+    """Matrices (n, m) with orthonormal rows or columns, uniform among them (Haar measure).
+
+    >>> from overt import random
+    >>> q = orthogonal(random.key(0), 3)
+    >>> print(bool(np.allclose(q @ q.T, np.eye(3), atol=1e-5)))
+    True
+    """
     dtype = float_dtype("orthogonal", dtype)
     m = n if m is None else m
     shape = checked_shape("orthogonal", shape)

@@ -161,7 +161,12 @@ def _weighted(key: Any, p: Any, shape: Any, replace: bool, mode: str | None) -> 
 
 @sampler()
 def rademacher(key: Any, shape: Any = (), dtype: Any = None) -> Any:
-    """-1 or 1, equally likely."""
+    """-1 or 1, equally likely.
+
+    >>> from overt import random
+    >>> print(bool(np.all(abs(rademacher(random.key(0), (10,))) == 1)))
+    True
+    """
     dtype = dtypes.canonicalize(int if dtype is None else dtype)
     heads = bernoulli(key, 0.5, checked_shape("rademacher", shape))
     return 2 * heads.astype(dtype) - np.ones((), dtype)
@@ -169,7 +174,13 @@ def rademacher(key: Any, shape: Any = (), dtype: Any = None) -> Any:
 
 @sampler("p")
 def geometric(key: Any, p: Any, shape: Any = None, dtype: Any = None) -> Any:
-    """How many trials it takes until the first success of probability `p`."""
+    """How many trials it takes until the first success of probability `p`.
+
+    >>> from overt import random
+    >>> x = geometric(random.key(0), 0.5, (1000,))
+    >>> print(x.min(), bool(abs(x.mean() - 2) < 0.2))
+    1 True
+    """
     dtype = int_dtype("geometric", dtype)
     shape = checked_shape("geometric", shape, p)
     p = np.asarray(p)

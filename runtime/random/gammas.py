@@ -216,6 +216,10 @@ def double_sided_maxwell(key: Any, loc: Any, scale: Any, shape: Any = (), dtype:
     """Numbers of the Maxwell distribution with random signs, scaled and moved.
 
     Shapes: (*shape, *that of loc and scale together); an empty shape stands for the latter.
+
+    >>> from overt import random
+    >>> print(double_sided_maxwell(random.key(0), 0.0, 1.0, (2,)).shape)
+    (2,)
     """
     dtype = float_dtype("double_sided_maxwell", dtype)
     common = np.broadcast_shapes(np.shape(loc), np.shape(scale))

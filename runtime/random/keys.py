@@ -256,7 +256,11 @@ def PRNGKey(seed: Any, *, impl: Any = None) -> Any:
 
 
 def key_data(keys: Any) -> Any:
-    """The words of keys: uint32 of shape (*keys.shape, words)."""
+    """The words of keys: uint32 of shape (*keys.shape, words).
+
+    >>> print(key_data(key(7)))
+    [0 7]
+    """
     return keys.words if isinstance(keys, Key) else np.asarray(keys)
 
 
@@ -281,7 +285,13 @@ def key_impl(keys: Any) -> str:
 
 
 def clone(key: Any) -> Any:
-    """The same key again, where using it twice is meant."""
+    """The same key again, where using it twice is meant.
+
+    >>> from overt import random
+    >>> key = key(0)
+    >>> print(random.uniform(key) == random.uniform(clone(key)))
+    True
+    """
     return _fresh(Key(key.words, key.impl)) if isinstance(key, Key) else key
 
 
