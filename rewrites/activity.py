@@ -11,12 +11,23 @@ from overt.rewrites import core
 from overt.rewrites.core import Assign, Do, For, If, While, With, is_local
 from overt.rewrites.keeping import Keeping
 from overt.rewrites.refusal import Refusal
-from overt.rewrites.rules import DISCRETE, STATIC_ATTRIBUTES, Resolver
+from overt.rewrites.members import names_of_members
+from overt.rewrites.rules import (
+    ARRAY_ATTRIBUTES,
+    ARRAY_METHODS,
+    DISCRETE,
+    STATIC_ATTRIBUTES,
+    Resolver,
+)
 from overt.runtime.primitive import rule_of
 from overt.runtime.tangents import class_has_operators
 from overt.runtime.world import is_library
 
 ZIPS = (zip, enumerate, reversed)
+DISCRETE_METHODS = frozenset(
+    "argmax argmin any all argsort item tolist keys index count".split()
+)  # their values do not depend smoothly on the object
+OF_ARRAYS = STATIC_ATTRIBUTES | frozenset(ARRAY_ATTRIBUTES) | ARRAY_METHODS | DISCRETE_METHODS
 
 
 class Activity:
@@ -166,6 +177,13 @@ class Activity:
                 for n in ast.walk(node)
                 if isinstance(n, ast.Name) and not isinstance(n.ctx, ast.Load)
             }
+            if isinstance(node, ast.ClassDef):
+                raise Refusal(
+                    f"the class {node.name} is defined where values are being differentiated",
+                    "Define it outside of the function to have the derivative as source.",
+                    ast.Pass(lineno=s.origin.line),
+                    recordable=True,
+                )
             if bound and core.reads(node) & self.names:
                 raise Refusal(
                     f"`{type(node).__name__.lower()}` around values that are being differentiated "
@@ -255,6 +273,17 @@ class Activity:
         return self.expr(node.body) or self.expr(node.orelse)
 
     def of_Attribute(self, node: ast.Attribute) -> bool:
+        if (
+            node.attr in OF_ARRAYS
+            and self.expr(node.value)
+            and node.attr in names_of_members(getattr(self.resolver.namespace, "globals", {}))
+        ):
+            raise Refusal(
+                f"`.{node.attr}` may be that of an array or that of a class of yours",
+                "Give it another name there to have the derivative as source.",
+                node,
+                recordable=True,
+            )
         return node.attr not in STATIC_ATTRIBUTES and self.expr(node.value)
 
     def of_Subscript(self, node: ast.Subscript) -> bool:
@@ -270,9 +299,8 @@ class Activity:
                 return False
             if fn is getattr(getattr(fn, "__self__", None), "stop_gradient", None):
                 return False
-        elif isinstance(node.func, ast.Attribute) and node.func.attr in (
-            "argmax", "argmin", "any", "all", "argsort", "item", "tolist", "keys", "index", "count",
-        ):  # fmt: skip
+        elif isinstance(node.func, ast.Attribute) and node.func.attr in DISCRETE_METHODS:
+            self.of_Attribute(node.func)
             if node.func.attr in ("item", "tolist") and self.expr(node.func.value):
                 raise Refusal(
                     f"`.{node.func.attr}()` takes a value out of the derivative",

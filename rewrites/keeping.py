@@ -13,13 +13,13 @@ from __future__ import annotations
 import ast
 import functools
 import types
-from collections.abc import Iterator
 from typing import Any
 
 from overt.rewrites import core
 from overt.rewrites.core import Assign, Do
 from overt.rewrites.effects import changes_contents, every, sets_outside
 from overt.rewrites.liveness import PURE_METHODS
+from overt.rewrites.members import classes_of
 from overt.rewrites.rules import Resolver
 from overt.runtime.world import is_library
 
@@ -120,16 +120,3 @@ class Keeping:
         if isinstance(f, ast.Attribute):
             return self.method(f.attr)
         return isinstance(f, ast.Name) and core.is_local(f.id) and self.method("__call__")
-
-
-def classes_of(space: Any) -> Iterator[type]:
-    """The user's classes among globals, those of objects there and of modules there too."""
-    seen: set[type] = set()
-    for value in list(space.values()):
-        inner = [value, type(value)]
-        if isinstance(value, types.ModuleType) and not is_library(value.__name__):
-            inner = list(vars(value).values())
-        for found in inner:
-            if isinstance(found, type) and found not in seen and not is_library(found.__module__):
-                seen.add(found)
-                yield found

@@ -13,6 +13,7 @@ from typing import Any
 
 from overt.rewrites import core, exits
 from overt.rewrites.attempts import attempts_to_blocks
+from overt.rewrites.classes import shared_with_classes
 from overt.rewrites.conditions import changed_roots, loops_that_ask_inside, sets_variables
 from overt.rewrites.core import NOWHERE, Names, Origin
 from overt.rewrites.generators import listed
@@ -31,7 +32,6 @@ NOT_SUPPORTED = {
     ast.AsyncFunctionDef: "an async function",
     ast.AsyncFor: "`async for`",
     ast.AsyncWith: "`async with`",
-    ast.ClassDef: "a class defined inside the function",
 }
 
 
@@ -86,7 +86,7 @@ class Builder:
             node = listed(node, {n.id for n in ast.walk(node) if isinstance(n, ast.Name)})
             node, stays = shared_by_argument(node)
             scope = Scope(node)
-            scope.cells |= stays
+            scope.cells |= stays | shared_with_classes(node)
         else:
             scope = Scope(node)
         self.cells = scope.cells | scope.outer
@@ -539,6 +539,10 @@ class Builder:
         for decorator in reversed(decorators):
             plain = self.expr(ast.Name(s.name, ast.Load()))
             self.assign(self.bind(s.name), ast.Call(decorator, [plain], []))
+
+    def do_ClassDef(self, s: ast.ClassDef) -> None:
+        """A class stays as it is; the variables that it takes from around it are shared with it."""
+        self.emit(core.Do(s, self.origin))
 
     def define(self, name: str, node: ast.FunctionDef | ast.Lambda) -> str:
         origin = self.origin

@@ -52,6 +52,9 @@ class Scope(ast.NodeVisitor):
             if isinstance(inner, ast.Nonlocal):
                 self.cells |= set(inner.names)
 
+    def visit_ClassDef(self, node: ast.ClassDef) -> None:
+        self.assigned.add(node.name)
+
     def visit_Lambda(self, node: ast.Lambda) -> None:
         pass
 
@@ -120,7 +123,23 @@ def free_names(node: ast.FunctionDef | ast.Lambda) -> set[str]:
             found |= set(n.names)
         elif isinstance(n, ast.FunctionDef | ast.Lambda):
             found |= free_names(n)
+        elif isinstance(n, ast.ClassDef):
+            found |= free_names_of_class(n)
     return found - own
+
+
+def free_names_of_class(node: ast.ClassDef) -> set[str]:
+    """Names that a class and its methods take from around it; its own are no names of theirs."""
+    found: set[str] = set()
+    for part in [*node.decorator_list, *node.bases, *(k.value for k in node.keywords), *node.body]:
+        for n in own_nodes(part) if not isinstance(part, NESTED) else [part, *own_nodes(part)]:
+            if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Load):
+                found.add(n.id)
+            elif isinstance(n, ast.FunctionDef | ast.Lambda):
+                found |= free_names(n)
+            elif isinstance(n, ast.ClassDef):
+                found |= free_names_of_class(n)
+    return found
 
 
 def changed_names(s: ast.AST) -> set[str]:
@@ -128,7 +147,7 @@ def changed_names(s: ast.AST) -> set[str]:
     found: set[str] = set()
 
     def visit(node: ast.AST) -> None:
-        if isinstance(node, ast.FunctionDef):
+        if isinstance(node, ast.FunctionDef | ast.ClassDef):
             found.add(node.name)
             return
         if isinstance(node, ast.Lambda):
