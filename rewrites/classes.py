@@ -1,10 +1,10 @@
 """Classes defined inside a function: they stay as they are and share the function's variables.
 
-    def area(x):
-        class Square:                       # kept; `x` and `Square` are variables that it shares
-            def area(self):                 # with the function, as Python has them
-                return x * x
-        return Square().area()
+def area(x):
+    class Square:                       # kept; `x` and `Square` are variables that it shares
+        def area(self):                 # with the function, as Python has them
+            return x * x
+    return Square().area()
 """
 
 from __future__ import annotations

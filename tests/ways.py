@@ -20,9 +20,7 @@ def assert_every_way(f: Callable[[Any], Any], points: tuple[float, float] = POIN
     """Values, first and second derivatives agree with the function and its differences."""
     values = [float(f(x)) for x in points]
     slopes = [(float(f(x + STEP)) - float(f(x - STEP))) / (2 * STEP) for x in points]
-    bends = [
-        (float(f(x + STEP)) - 2 * float(f(x)) + float(f(x - STEP))) / STEP**2 for x in points
-    ]
+    bends = [(float(f(x + STEP)) - 2 * float(f(x)) + float(f(x - STEP))) / STEP**2 for x in points]
     with enable_x64(True), warnings.catch_warnings():
         warnings.simplefilter("ignore", RecordedWarning)
         xs, x = np.array(points), points[0]
