@@ -11,14 +11,7 @@ from overt.rewrites import core
 from overt.rewrites.core import Assign, Do, For, If, While, With, is_local
 from overt.rewrites.keeping import Keeping
 from overt.rewrites.refusal import Refusal
-from overt.rewrites.members import names_of_members
-from overt.rewrites.rules import (
-    ARRAY_ATTRIBUTES,
-    ARRAY_METHODS,
-    DISCRETE,
-    STATIC_ATTRIBUTES,
-    Resolver,
-)
+from overt.rewrites.rules import ARRAY_ATTRIBUTES, DISCRETE, STATIC_ATTRIBUTES, Resolver
 from overt.runtime.primitive import rule_of
 from overt.runtime.tangents import class_has_operators
 from overt.runtime.world import is_library
@@ -27,7 +20,6 @@ ZIPS = (zip, enumerate, reversed)
 DISCRETE_METHODS = frozenset(
     "argmax argmin any all argsort item tolist keys index count".split()
 )  # their values do not depend smoothly on the object
-OF_ARRAYS = STATIC_ATTRIBUTES | frozenset(ARRAY_ATTRIBUTES) | ARRAY_METHODS | DISCRETE_METHODS
 
 
 class Activity:
@@ -273,11 +265,8 @@ class Activity:
         return self.expr(node.body) or self.expr(node.orelse)
 
     def of_Attribute(self, node: ast.Attribute) -> bool:
-        if (
-            node.attr in OF_ARRAYS
-            and self.expr(node.value)
-            and node.attr in names_of_members(getattr(self.resolver.namespace, "globals", {}))
-        ):
+        static = node.attr in STATIC_ATTRIBUTES or node.attr in ARRAY_ATTRIBUTES
+        if static and self.expr(node.value) and self.resolver.is_users_attribute(node.attr):
             raise Refusal(
                 f"`.{node.attr}` may be that of an array or that of a class of yours",
                 "Give it another name there to have the derivative as source.",
@@ -299,8 +288,11 @@ class Activity:
                 return False
             if fn is getattr(getattr(fn, "__self__", None), "stop_gradient", None):
                 return False
-        elif isinstance(node.func, ast.Attribute) and node.func.attr in DISCRETE_METHODS:
-            self.of_Attribute(node.func)
+        elif (
+            isinstance(node.func, ast.Attribute)
+            and node.func.attr in DISCRETE_METHODS
+            and not self.resolver.is_users_method(node.func.attr)
+        ):
             if node.func.attr in ("item", "tolist") and self.expr(node.func.value):
                 raise Refusal(
                     f"`.{node.func.attr}()` takes a value out of the derivative",

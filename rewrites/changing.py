@@ -56,7 +56,7 @@ class Changing:
         if isinstance(f, ast.Name) and f.id.startswith("@"):
             return True
         if isinstance(f, ast.Attribute) and f.attr in PURE_METHODS:
-            return True
+            return not self.resolver.is_users_method(f.attr)
         found = self.resolver.object(f)
         module = (getattr(found, "__module__", None) or "").partition(".")[0]
         return isinstance(found, type) or module in ("overt", "numpy", "math", "builtins")

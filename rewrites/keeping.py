@@ -18,7 +18,6 @@ from typing import Any
 from overt.rewrites import core
 from overt.rewrites.core import Assign, Do
 from overt.rewrites.effects import changes_contents, every, sets_outside
-from overt.rewrites.liveness import PURE_METHODS
 from overt.rewrites.members import classes_of
 from overt.rewrites.rules import Resolver
 from overt.runtime.world import is_library
@@ -36,7 +35,7 @@ class Keeping:
 
     def method(self, name: str) -> bool:
         """Whether some class known here has a method of this name that stores something."""
-        if name in PURE_METHODS or name.startswith("@"):
+        if name.startswith("@"):
             return False
         found = [c.__dict__[name] for c in self.classes if name in c.__dict__]
         return any(self.function(getattr(f, "__func__", f)) for f in found)

@@ -11,6 +11,7 @@ A merge, a carried value or an assignment that nothing reads goes; what may have
 from __future__ import annotations
 
 import ast
+import functools
 import types
 from collections.abc import Iterable, Mapping
 from dataclasses import replace
@@ -18,6 +19,7 @@ from typing import Any
 
 from overt.rewrites import core
 from overt.rewrites.core import Assign, Define, Do, For, Function, If, Note, While, With
+from overt.rewrites.members import members_of
 
 # Runtime helpers with an effect of their own.
 EFFECTS = frozenset("push print_ check store".split())
@@ -176,8 +178,12 @@ class Pruner:
                     return module.__name__.partition(".")[0] in PURE_MODULES
                 if module is None and root.id in PURE_ROOTS:
                     return True
-            return f.attr in PURE_METHODS
+            return f.attr in PURE_METHODS and f.attr not in self.users_methods
         return False
+
+    @functools.cached_property
+    def users_methods(self) -> set[str]:
+        return members_of(getattr(self.namespace, "globals", self.namespace))[0]
 
     def is_known(self, value: Any) -> bool:
         return (getattr(value, "__module__", None) or "").partition(".")[0] in PURE_MODULES

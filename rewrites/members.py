@@ -9,16 +9,19 @@ from typing import Any
 from overt.runtime.world import is_library
 
 
-def names_of_members(space: Any) -> set[str]:
-    """The names of methods, properties and declared attributes of the user's classes.
+def members_of(space: Any) -> tuple[set[str], set[str]]:
+    """The names of the methods of the user's classes, and those of all their other members.
 
-    Where one of them is also an attribute of arrays, such as `size`, the text does not say whose
-    it is.
+    Where one of them is also a name of arrays, such as `size`, the text does not say whose it is.
     """
-    found: set[str] = set()
+    methods: set[str] = set()
+    others: set[str] = set()
     for kind in classes_of(space):
-        found |= kind.__dict__.keys() | kind.__dict__.get("__annotations__", {}).keys()
-    return found
+        others |= kind.__dict__.get("__annotations__", {}).keys()
+        for name, member in kind.__dict__.items():
+            function = getattr(member, "__func__", member)
+            (methods if isinstance(function, types.FunctionType) else others).add(name)
+    return methods, others
 
 
 def classes_of(space: Any) -> Iterator[type]:

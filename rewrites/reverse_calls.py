@@ -30,6 +30,7 @@ class Calls(Operations):
             fn is None
             and isinstance(value.func, ast.Attribute)
             and value.func.attr in ARRAY_METHODS
+            and not self.program.resolver.is_users_method(value.func.attr)
         ):
             import overt.runtime.numpy as ours
 

@@ -19,6 +19,7 @@ import overt.runtime
 import overt.runtime.cotangents  # noqa: F401  rules of containers
 import overt.runtime.numpy as ours
 from overt.rewrites import core
+from overt.rewrites.members import members_of
 from overt.runtime.primitive import Primitive, Rule, counterpart, rule_of
 
 OPERATORS = {
@@ -64,6 +65,20 @@ class Resolver:
         self.namespace = namespace
         self.load: Callable[[Any], Any] | None = None  # a user's function in core form
         self.functions: Mapping[str, core.Function] = {}  # those that the text itself defines
+        self.members: tuple[set[str], set[str]] | None = None  # of the user's classes, once asked
+
+    def is_users_method(self, name: str) -> bool:
+        """Whether a class that the module knows has a method of this name."""
+        return name in self.users_members()[0]
+
+    def is_users_attribute(self, name: str) -> bool:
+        """Whether a class that the module knows has another member of this name."""
+        return name in self.users_members()[1]
+
+    def users_members(self) -> tuple[set[str], set[str]]:
+        if self.members is None:
+            self.members = members_of(getattr(self.namespace, "globals", {}))
+        return self.members
 
     def object(self, node: ast.expr) -> Any:
         """The object, or None if it is only known when the code runs."""

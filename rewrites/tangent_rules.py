@@ -141,7 +141,8 @@ class TangentRules:
                 return Tangent(
                     ast.Call(ast.Attribute(walk.full(f.value), f.attr, ast.Load()), [], [])
                 )
-            if f.attr in (*ARRAY_METHODS, "astype"):
+            users = self.resolver.is_users_method(f.attr)
+            if f.attr in (*ARRAY_METHODS, "astype") and not users:
                 fn = getattr(ours, f.attr, None)
                 args = [f.value, *args]
                 if f.attr in ("reshape", "transpose") and len(args) > 2:

@@ -144,11 +144,35 @@ def named_like_arrays(x: Any) -> Any:
     return first + signal.any() * signal.item() + signal.real * signal.shape
 
 
+class Meter:
+    def __init__(self) -> None:
+        self.total = 0.0
+
+    def get(self, v: Any) -> Any:
+        self.total = self.total + v
+        return self.total
+
+    def mean(self, v: Any) -> None:
+        self.total = self.total + v * v
+
+    def values(self) -> list:
+        return [self.total]
+
+
+def methods_named_like_harmless_ones(x: Any) -> Any:
+    meter = Meter()
+    meter.get(x)
+    unused = meter.get(x * x)  # noqa: F841
+    meter.mean(x)
+    return meter.total * meter.values()[0]
+
+
 @pytest.mark.parametrize(
     "f",
     [
         plain, of_records, closing_over, without_an_argument, made_by_a_function,
         with_a_changing_object, named_like_arrays,
+        methods_named_like_harmless_ones,
     ],
     ids=lambda f: f.__name__,
 )  # fmt: skip
