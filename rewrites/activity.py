@@ -406,23 +406,30 @@ def iterated(
     target: core.Pattern, items: ast.expr, resolver: Resolver
 ) -> list[tuple[core.Pattern, ast.expr]]:
     """What each part of a loop's target runs over: `i, (x, y) in enumerate(zip(a, b))`: a and b."""
+    return [(t, leaf) for t, leaf, _ in iterated_ways(target, items, resolver)]
+
+
+def iterated_ways(
+    target: core.Pattern, items: ast.expr, resolver: Resolver, backwards: bool = False
+) -> list[tuple[core.Pattern, ast.expr, bool]]:
+    """`iterated`, and whether each is run over from its end: b in `zip(a, reversed(b))`."""
     if is_reversed_record(items):
-        return [(target, items.func.value)]  # type: ignore[attr-defined]
+        return [(target, items.func.value, not backwards)]  # type: ignore[attr-defined]
     fn = resolver.object(items.func) if isinstance(items, ast.Call) else None
     if fn in ZIPS and isinstance(items, ast.Call):
         if fn is reversed:
-            return iterated(target, items.args[0], resolver)
+            return iterated_ways(target, items.args[0], resolver, not backwards)
         if isinstance(target, tuple) and "*" not in target[:1]:
             if fn is enumerate and len(target) == 2:
-                return iterated(target[1], items.args[0], resolver)
+                return iterated_ways(target[1], items.args[0], resolver, backwards)
             starred = any(isinstance(a, ast.Starred) for a in items.args)
             if fn is zip and len(target) == len(items.args) and not starred:
                 return [
-                    pair
+                    way
                     for t, part in zip(target, items.args, strict=True)
-                    for pair in iterated(t, part, resolver)
+                    for way in iterated_ways(t, part, resolver, backwards)
                 ]
-    return [(target, items)]
+    return [(target, items, backwards)]
 
 
 def is_reversed_record(items: ast.expr) -> bool:

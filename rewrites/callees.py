@@ -34,7 +34,7 @@ METHODS = frozenset(
     "append extend insert remove clear reverse update add discard setdefault pop popitem popleft "
     "get items keys values index count union intersection difference _replace _asdict "
     "split join strip lower upper startswith endswith replace format encode rsplit partition title "
-    "push pushed reversed flipped".split()
+    "push pushed reversed".split()
 )
 AT_METHODS = frozenset("set add subtract multiply divide power min max apply get mul sub".split())
 LIBRARY = tuple(

@@ -34,7 +34,7 @@ PURE_BUILTINS = frozenset(
 PURE_METHODS = frozenset(
     "all any argmax argmin astype clip conj copy cumprod cumsum dot flatten get items keys max "
     "mean min prod ravel repeat reshape squeeze std sum swapaxes take trace transpose values var "
-    "reversed pushed flipped format join split _replace".split()
+    "reversed pushed format join split _replace".split()
 )
 
 

@@ -206,7 +206,7 @@ class Program:
                     rule = rule_of(fn) if fn is not None else None
                     name = rule.name if rule is not None else getattr(fn, "__name__", "")
                     method = node.func.attr if isinstance(node.func, ast.Attribute) else ""
-                    record = method in ("pushed", "reversed", "flipped")
+                    record = method in ("pushed", "reversed")
                     if name in SELECTING or method and fn is None and not record:
                         return True
                     if isinstance(node.func, ast.Name) and node.func.id == "@set_item":

@@ -9,7 +9,7 @@ from pathlib import PurePath
 from typing import TYPE_CHECKING
 
 from overt.rewrites import core
-from overt.rewrites.activity import is_reversed_record, iterated
+from overt.rewrites.activity import is_reversed_record, iterated_ways
 from overt.rewrites.bars import Bar
 from overt.rewrites.core import Assign, Block, Carry, For, Stmt, While
 from overt.rewrites.flatten import is_cheap
@@ -141,11 +141,11 @@ class LoopReversal:
             for (inside, init, _, after), end in zip(carries, ends, strict=True)
         ]
         leaf_bars = []
-        for leaf, pushed, inside, after in collected:
+        for leaf, backwards, pushed, inside, after in collected:
             body = (*body, pushed)
             init = core.call(core.name("@Saved"))
             new_carries.append(Carry(inside, init, core.name(pushed.target), after))
-            leaf_bars.append((leaf, after))
+            leaf_bars.append((leaf, after, backwards))
         forward, reverse = self.paired(forward_body, body, tuple(new_carries))
         sweep.out.append(reverse)
         inits = {c.name: c.init for c in carried}
@@ -156,24 +156,17 @@ class LoopReversal:
         for _, _, n, after in carries:  # the loop may start with one of the names it reads
             if n in inits:
                 sweep.give(inits[n], core.name(after), *kinds[n])
-        for leaf, after in leaf_bars:
-            sweep.give(leaf, self.gathered(after, leaf), array=False)
+        for leaf, after, backwards in leaf_bars:
+            sweep.give(leaf, self.gathered(after, leaf, backwards), array=False)
         return forward
 
-    def gathered(self, after: str, leaf: ast.expr) -> ast.expr:
+    def gathered(self, after: str, leaf: ast.expr, backwards: bool) -> ast.expr:
         """The cotangent of what the loop ran over, from those of its items, the last one first."""
         if isinstance(self.s, For) and is_reversed_record(self.s.items):
             self.sweep.records.add(after)
             return core.name(after)  # they were read backwards, so this is their order
-        backwards = (
-            isinstance(self.s, For)
-            and isinstance(self.s.items, ast.Call)
-            and (self.sweep.program.resolver.object(self.s.items.func) is reversed)
-        )
-        bars: ast.expr = core.name(after)
-        if backwards:
-            bars = ast.Call(ast.Attribute(bars, "flipped", ast.Load()), [], [])
-        return core.call(core.name("@rows"), bars, leaf)
+        rows = core.name("@rows_backwards" if backwards else "@rows")
+        return core.call(rows, core.name(after), leaf)
 
     def read_records(self) -> None:
         """Cotangents of what the loop recorded: read beside what the reverse loop runs over."""
@@ -218,13 +211,14 @@ class LoopReversal:
                 break
         return self.sweep.zero(name)
 
-    def collect(self) -> list[tuple[ast.expr, Assign, str, str]]:
+    def collect(self) -> list[tuple[ast.expr, bool, Assign, str, str]]:
         """Cotangents of the items that the loop runs over, one record an iteration."""
         s, sweep = self.s, self.sweep
         if not isinstance(s, For):
             return []
-        done: list[tuple[ast.expr, Assign, str, str]] = []
-        for target, leaf in iterated(s.target, s.items, sweep.program.resolver):
+        done: list[tuple[ast.expr, bool, Assign, str, str]] = []
+        ways = iterated_ways(s.target, s.items, sweep.program.resolver)
+        for target, leaf, backwards in ways:
             if not sweep.activity.expr(leaf) or not isinstance(leaf, ast.Name | ast.Call):
                 continue
             bar = self.pattern_bar(target)
@@ -233,7 +227,7 @@ class LoopReversal:
             stem = f"{core.base(leaf.id)}_bars" if isinstance(leaf, ast.Name) else "item_bars"
             inside, new, after = (self.names.fresh(stem) for _ in range(3))
             pushed = Assign(new, push(core.name(inside), [bar]))
-            done.append((leaf, pushed, inside, after))
+            done.append((leaf, backwards, pushed, inside, after))
         return done
 
     def pattern_bar(self, target: core.Pattern) -> ast.expr | None:

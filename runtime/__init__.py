@@ -14,7 +14,7 @@ _NAMES = {
     "control": "Saved Undefined cond for_loop guard loop_enumerate loop_range loop_reversed "
     "loop_zip while_loop",
     "cotangents": "chosen head_of joined kept_items merged merged_dots packed part place_field "
-    "rows spare spread_to tail_of taken_over with_items without_last",
+    "rows rows_backwards spare spread_to tail_of taken_over with_items without_last",
     "derivatives": "add fitted materialize ones_like_tree sum_to zeros_like_tree",
     "lanes": "Lanes",
     "masks": "active_lanes on_lanes",

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import copy
 import dataclasses
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
 from overt.runtime.aval import Aval, aval_of
@@ -37,6 +37,7 @@ __all__ = [
     "part",
     "place_field",
     "rows",
+    "rows_backwards",
     "spread_to",
     "with_items",
     "without_last",
@@ -103,6 +104,26 @@ def rows(saved: Any, x: Any) -> Any:
         bars += [zeros_like_tree(item) for item in x[len(bars) :]]
         return tuple(bars) if isinstance(x, tuple) else bars
     return bars
+
+
+def rows_backwards(saved: Any, x: Any) -> Any:
+    """`rows` of what a loop ran over from its end: the item reached last stands first in `x`."""
+    return _turned(rows(saved, _turned(x)))
+
+
+def _turned(x: Any) -> Any:
+    if isinstance(x, Saved):
+        return x.flipped()
+    if is_array(x):
+        import overt.runtime.numpy as np
+
+        return np.flip(x, 0)
+    if x is None or isinstance(x, Mapping):  # a loop over a dictionary runs over its keys
+        return x
+    items = list(x)[::-1]
+    if hasattr(x, "_fields"):
+        return type(x)(*items)
+    return tuple(items) if isinstance(x, tuple) else items
 
 
 def place_field(g: Any, x: Any, name: str) -> Any:
