@@ -11,8 +11,11 @@ from typing import Any
 _NAMES = {
     "handled": "caught",
     "containers": "appended at changed is_mapping is_sequence no_views not_kept popped unshared",
-    "control": "Saved Undefined cond for_loop guard loop_enumerate loop_range loop_reversed "
-    "loop_zip while_loop",
+    "branches": "cond",
+    "control": "for_loop loop_enumerate loop_range loop_reversed loop_zip while_loop",
+    "guards": "guard",
+    "saved": "Saved",
+    "undefined": "Undefined",
     "cotangents": "chosen head_of joined kept_items merged merged_dots packed part place_field "
     "rows rows_backwards spare spread_to tail_of taken_over with_items without_last",
     "derivatives": "add fitted materialize ones_like_tree sum_to zeros_like_tree",
@@ -38,7 +41,7 @@ _NAMES = {
     "nn": "SELU_ALPHA SELU_SCALE sigmoid",
     "numpy.convolution": "convolve_bar",
     "numpy.diagonals": "diag_back on_diagonal on_trace",
-    "numpy.einsum": "einsum_back einsum_bar",
+    "numpy.einstein_sums": "einsum_back einsum_bar",
     "numpy.factor_derivatives": "cholesky_bar cholesky_dot eig_bar eig_dot eigh_bar eigh_dot "
     "lu_bar lu_dot mirrored mT on_triangle over_gaps singular_values_bar singular_values_dot "
     "svd_bar svd_dot transposed triangular_bar_a triangular_bar_y",

@@ -6,16 +6,18 @@ import dis
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from overt.runtime.carried import Unlike, describe, join, spec_of
-from overt.runtime.changes import Changes, changing_cond, has_objects
+from overt.runtime.carried import join, spec_of
+from overt.runtime.changes import changing_cond, has_objects
+from overt.runtime.choice import choose
 from overt.runtime.closures import captured_leaves
 from overt.runtime.guards import guard
 from overt.runtime.lanes import has_lanes
-from overt.runtime.masks import active_lanes, any_lane, choose, on_lanes
+from overt.runtime.masks import active_lanes, any_lane, on_lanes
 from overt.runtime.predicates import both, negated, predicate
 from overt.runtime.primitive import GRAPH
 from overt.runtime.record import RECORDING, Recorded
 from overt.runtime.regions import case_
+from overt.runtime.setbacks import Changes, Unlike, describe
 from overt.runtime.staging import Graph, is_known, run_in, set_outputs
 from overt.runtime.tree import tree_leaves
 

@@ -20,19 +20,11 @@ from overt.runtime.parts import NUMBERS, is_array, parts_of
 from overt.runtime.record import Recorded
 from overt.runtime.repeated import Repeated, rows_of
 from overt.runtime.retype import retype
-from overt.runtime.treedef import keystr
+from overt.runtime.setbacks import Unlike
 from overt.runtime.undefined import Undefined, UndefinedValue, name_of
 from overt.runtime.unsure import Unsure
 
-__all__ = ["Known", "Spec", "Unlike", "join", "levels_of", "spec_of"]
-
-
-class Unlike(TypeError):
-    """Two values that cannot be one: where in the tree, and what they are."""
-
-    def __init__(self, path: tuple[Any, ...], one: str, other: str):
-        super().__init__(f"{one} and {other}")
-        self.path, self.one, self.other = path, one, other
+__all__ = ["Known", "Spec", "join", "levels_of", "spec_of"]
 
 
 class Spec:
@@ -440,8 +432,3 @@ def cast(x: Any, aval: Aval) -> Any:
     if aval_of(x) is aval and not isinstance(x, NUMBERS):
         return x
     return retype(x, dtype=aval.dtype, weak=aval.weak)
-
-
-def describe(path: tuple[Any, ...]) -> str:
-    """A place in a tree, for an error message."""
-    return keystr(path)

@@ -13,11 +13,12 @@ from contextvars import ContextVar
 from typing import TYPE_CHECKING, Any
 
 from overt.runtime.closures import Shield
-from overt.runtime.errors import BatchedPredicateError, StagingError
+from overt.runtime.errors import StagingError
 from overt.runtime.masks import active_lanes
 from overt.runtime.parts import NUMBERS, parts_of
 from overt.runtime.primitive import GRAPH
 from overt.runtime.record import RECORDING
+from overt.runtime.setbacks import Changes, ChangesInSomeLanes, More
 from overt.runtime.tree_registry import LENIENT, register_pytree_node
 from overt.runtime.undefined import UndefinedValue
 from overt.runtime.world import (
@@ -40,22 +41,6 @@ MOST_TRIES = 12
 
 # Where values of objects are operands: the graph and the lanes that the code is run for.
 _CARRIED: ContextVar[tuple[Any, Any] | None] = ContextVar("overt_carried", default=None)
-
-
-class Changes(StagingError):
-    """An object is changed where code is staged for later or run for some lanes only."""
-
-
-class ChangesInSomeLanes(Changes, BatchedPredicateError):
-    """The same, where only some lanes of a `vmap` are."""
-
-
-class More(Exception):
-    """Places that are changed and not among the operands yet."""
-
-    def __init__(self, state: State, slots: list[Slot]) -> None:
-        super().__init__(slots)
-        self.state, self.slots = state, slots
 
 
 def refuse_unless_carried() -> None:

@@ -5,11 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from overt.runtime.branches import cond
-from overt.runtime.carried import Unlike
-from overt.runtime.changes import Changes, More, changing_loop, has_objects
 from overt.runtime.closures import captured_leaves
-from overt.runtime.guards import guard
 from overt.runtime.loop_items import (
     items_of,
     loop_enumerate,
@@ -21,18 +17,11 @@ from overt.runtime.loops import Loop, run_in_python
 from overt.runtime.predicates import predicate
 from overt.runtime.primitive import GRAPH
 from overt.runtime.record import RECORDING, Tape
-from overt.runtime.recorded_control import is_recorded, recorded_loop, top_tape
-from overt.runtime.rolled import recall, remember, roll
-from overt.runtime.saved import Saved
+from overt.runtime.setbacks import Changes, More, Unlike
 from overt.runtime.tree import tree_leaves
-from overt.runtime.undefined import Undefined
 
 __all__ = [
-    "Saved",
-    "Undefined",
-    "cond",
     "for_loop",
-    "guard",
     "loop_enumerate",
     "loop_range",
     "loop_reversed",
@@ -84,6 +73,8 @@ def _loop(loop: Loop, carry: Any) -> Any:
 
 def _with_objects(loop: Loop, values: tuple) -> tuple:
     """A staged loop; one that changes objects carries what they hold, or is unrolled if short."""
+    from overt.runtime.changes import changing_loop, has_objects
+
     if RECORDING.get() and has_objects(loop.fn, loop.test, values):
         return changing_loop(_staged, loop, values)
     try:
@@ -106,6 +97,9 @@ def _worth_rolling(loop: Loop) -> bool:
 
 def _staged(loop: Loop, values: tuple) -> tuple:
     """Roll a loop if that is possible; else run it in Python, at first for one iteration only."""
+    from overt.runtime.recorded_control import recorded_loop
+    from overt.runtime.rolled import recall, remember, roll
+
     if (tape := _tape_of(loop, values)) is not None:
         return recorded_loop(loop, values, tape, _staged)
     site = "unrolled", getattr(loop.fn, "__code__", loop.fn)
@@ -137,12 +131,16 @@ def _staged(loop: Loop, values: tuple) -> tuple:
 
 def _tape_of(loop: Loop, values: tuple) -> Tape | None:
     """The innermost tape that values of a loop are recorded on."""
+    from overt.runtime.recorded_control import is_recorded, top_tape
+
     captures = [x for f in (loop.fn, loop.test) if f for x in captured_leaves(f, is_recorded)]
     arrays = loop.items.arrays() if loop.items is not None else []
     return top_tape([*tree_leaves(values), *arrays, *captures])
 
 
 def _loop_tuple(loop: Loop, values: tuple) -> tuple:
+    from overt.runtime.rolled import roll
+
     return roll(loop, values) if _worth_rolling(loop) else run_in_python(loop, values)
 
 

@@ -16,6 +16,8 @@ LITERALS = frozenset((bool, int, float, complex))
 GRAPH: ContextVar[Any] = ContextVar("overt_graph", default=None)
 # Who is told of what fails in a function that is being checked; None means: nobody.
 CHECKS: ContextVar[Any] = ContextVar("overt_checks", default=None)
+# Whether what runs has run before, so that printing and the like have happened already.
+AGAIN: ContextVar[bool] = ContextVar("overt_again", default=False)
 
 
 def record(primitive: Any, operands: tuple, params: dict) -> Any:

@@ -14,8 +14,7 @@ from overt.runtime.aval import Aval
 from overt.runtime.errors import StagingError
 from overt.runtime.places import line_of
 from overt.runtime.primitive import LITERALS
-from overt.runtime.regions import CASE, WHILE
-from overt.runtime.staging import Graph, Node, Symbolic
+from overt.runtime.staging import CASE, WHILE, Graph, Node, Symbolic
 
 
 class Liveness:

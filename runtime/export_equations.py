@@ -171,7 +171,7 @@ class Reader:
 
     def equation(self, name: str, home: str, inputs: Any, outputs: Any, params: Any) -> JaxprEqn:
         if name in CONTROL:
-            from overt.runtime.regions import CASE, WHILE
+            from overt.runtime.staging import CASE, WHILE
 
             primitive: Any = WHILE if name == "while" else CASE
         else:

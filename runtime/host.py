@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Callable, Sequence
-from contextvars import ContextVar
 from typing import Any
 
 import numpy as np
@@ -47,10 +46,6 @@ class Effects:
         self.replay, self.given = {}, {}
         for fn, arrays in waiting:
             fn(*arrays)
-
-
-# Whether what runs has run before, so that printing and the like have happened already.
-AGAIN: ContextVar[bool] = ContextVar("overt_again", default=False)
 
 
 class CallbackErrors:

@@ -173,7 +173,7 @@ class Writer:
 
     def write(self) -> Writer:
         """Write all that is needed."""
-        from overt.runtime.regions import CASE, WHILE
+        from overt.runtime.staging import CASE, WHILE
 
         for node in self.graph.nodes:
             if node not in self.live.used and not node.effect:
@@ -291,7 +291,7 @@ def evaluate(
 
 def apply_equation(eqn: JaxprEqn, values: list[Any]) -> tuple:
     """The results of an equation."""
-    from overt.runtime.regions import CASE, WHILE
+    from overt.runtime.staging import CASE, WHILE
 
     if eqn.primitive is WHILE:
         made = _eval_loop(values, eqn.params)

@@ -7,16 +7,14 @@ from collections.abc import Callable, Sequence
 from contextlib import nullcontext
 from typing import Any
 
-from overt.runtime.branches import cond
-from overt.runtime.carried import Unlike, describe
-from overt.runtime.changes import Changes, changing_loop
 from overt.runtime.dispatch import CHECKS
 from overt.runtime.errors import StagingError
 from overt.runtime.lanes import has_lanes
 from overt.runtime.loop_items import Items, PartItems
-from overt.runtime.masks import active_lanes, any_lane, choose, on_lanes
+from overt.runtime.masks import active_lanes, any_lane, on_lanes
 from overt.runtime.predicates import both, negated, predicate
 from overt.runtime.saved import Saved
+from overt.runtime.setbacks import Changes, Unlike, describe
 from overt.runtime.staging import is_known
 from overt.runtime.undefined import Undefined
 
@@ -183,6 +181,8 @@ def _stopped_step(loop: Loop, item: Any, carry: tuple, run: Any) -> tuple:
 
 def _conditional_step(loop: Loop, item: Any, carry: tuple, run: Any) -> tuple:
     """One iteration if a symbolic flag holds; what it saves is kept with that flag."""
+    from overt.runtime.branches import cond
+
     is_saved = [type(x) is Saved for x in carry]
 
     def step(*plain: Any) -> tuple:
@@ -213,6 +213,8 @@ def masked_step(loop: Loop, item: Any, carry: tuple, run: Any) -> tuple:
         return _masked(loop, item, carry, run)
     except Changes:
         pass
+    from overt.runtime.changes import changing_loop
+
     return changing_loop(lambda turned, values: _masked(turned, item, values, run), loop, carry)
 
 
@@ -223,6 +225,8 @@ def _masked(loop: Loop, item: Any, carry: tuple, run: Any) -> tuple:
 
 
 def _kept(loop: Loop, position: int, run: Any, new: Any, old: Any) -> Any:
+    from overt.runtime.choice import choose
+
     if type(old) is Saved and type(new) is Saved:
         return old.on_lanes(run, new)
     try:

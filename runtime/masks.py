@@ -1,4 +1,4 @@
-"""Which lanes are on the path being executed, and choosing values lane by lane.
+"""Which lanes are on the path being executed.
 
 Under `vmap` both sides of a branch run for all lanes.  The mask of the lanes that are really there
 is kept per context, so that a loop inside a branch stops when those lanes have finished.
@@ -11,15 +11,9 @@ from contextlib import contextmanager
 from contextvars import ContextVar
 from typing import Any
 
-from overt.runtime.carried import Known, Maybe, Node, Spec, Unset, cast, join, spec_of, zeros
 from overt.runtime.lanes import Lanes
-from overt.runtime.parts import parts_of
-from overt.runtime.repeated import rows_of
-from overt.runtime.saved import Buffers, Saved
-from overt.runtime.undefined import UndefinedValue
-from overt.runtime.unsure import Unsure
 
-__all__ = ["active_lanes", "all_lanes", "any_lane", "choose", "on_lanes"]
+__all__ = ["active_lanes", "all_lanes", "any_lane", "on_lanes"]
 
 _MASK: ContextVar[Any] = ContextVar("overt_mask", default=None)
 
@@ -57,89 +51,3 @@ def all_lanes(mask: Any) -> Any:
     while isinstance(mask, Lanes):
         mask = np.all(mask.value, axis=0)
     return mask
-
-
-def choose(mask: Any, a: Any, b: Any, path: tuple[Any, ...] = ()) -> Any:
-    """`a` in the lanes of the mask and `b` in the others, leaf by leaf.
-
-    Errors: Unlike, where a value is of another kind on the other side.
-    """
-    if a is b:
-        return a
-    if type(a) is Saved and type(b) is UndefinedValue:
-        return _only(mask, a)
-    if type(b) is Saved and type(a) is UndefinedValue:
-        return _only(~mask, b)
-    if type(a) is Saved and type(b) is Saved:
-        return _choose_saved(mask, a, b, path)
-    one, other = parts_of(a), parts_of(b)
-    if one is not None and other is not None and one.kind == other.kind:
-        return one.rebuild([
-            choose(mask, x, y, (*path, key))
-            for x, y, key in zip(one.values, other.values, one.keys, strict=True)
-        ])  # fmt: skip
-    return _choose_leaf(mask, a, b, join(_spec(a), _spec(b), path))
-
-
-def _spec(x: Any) -> Spec:
-    return spec_of(x, leaves=True)
-
-
-def _choose_leaf(mask: Any, a: Any, b: Any, spec: Spec) -> Any:
-    from overt.runtime import numpy as np
-
-    if isinstance(spec, Known):
-        return spec.value
-    if isinstance(spec, Unset):
-        return a
-    if isinstance(spec, Maybe):
-        one, other = (_with_flag(x) for x in (a, b))
-        value = _choose_leaf(mask, one[0], other[0], spec.inner)
-        return Unsure(value, np.where(mask, one[1], other[1]), spec.name)
-    if isinstance(spec, Node):  # one side is not set
-        set_side = parts_of(b if type(a) is UndefinedValue else a)
-        assert set_side is not None
-        count = len(set_side.values)
-        columns = [[x] * count if type(x) is UndefinedValue else set_side.values for x in (a, b)]
-        values = [
-            _choose_leaf(mask, x, y, child)
-            for x, y, child in zip(*columns, spec.children, strict=True)
-        ]
-        return set_side.rebuild(values)
-    (aval,) = spec.avals()
-    a, b = (zeros(aval) if type(x) is UndefinedValue else x for x in (a, b))
-    return cast(np.where(mask, a, b), aval)
-
-
-def _with_flag(x: Any) -> tuple[Any, Any]:
-    if type(x) is Unsure:
-        return x.value, x.flag
-    return x, type(x) is not UndefinedValue
-
-
-def _only(mask: Any, saved: Saved) -> Saved:
-    """Records that only some lanes have."""
-    from overt.runtime import numpy as np
-
-    count = saved.steps if saved.count is None else saved.count
-    return Saved(saved.store, saved.length, saved.flip, saved.first, np.where(mask, count, 0))
-
-
-def _choose_saved(mask: Any, a: Saved, b: Saved, path: tuple[Any, ...]) -> Saved:
-    from overt.runtime import numpy as np
-
-    counts = [s.steps if s.count is None else s.count for s in (a, b)]
-    first, count = np.where(mask, a.first, b.first), np.where(mask, *counts)
-    if a.flip != b.flip:
-        raise NotImplementedError("records in opposite orders on two sides of a branch")
-    if isinstance(a.store, Buffers) and isinstance(b.store, Buffers):
-        if a.store.template != b.store.template or a.bound != b.bound:
-            raise NotImplementedError("loops with different records on two sides of a branch")
-        pairs = zip(a.store.columns, b.store.columns, strict=True)
-        columns = [x if x is y else np.where(mask, rows_of(x), rows_of(y)) for x, y in pairs]
-        store: Any = Buffers(columns, a.store.template, np.maximum(a.steps, b.steps))
-        return Saved(store, 0, a.flip, first, count)
-    one, other = a.store[: a.length], b.store[: b.length]
-    store = [choose(mask, x, y, path) for x, y in zip(one, other, strict=False)]
-    store += one[len(store) :] or other[len(store) :]
-    return Saved(store, len(store), a.flip, first, count)

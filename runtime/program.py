@@ -7,14 +7,17 @@ import gc
 import threading
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from overt.runtime import config, eager, host, program_cache, staging
+from overt.runtime import config, eager, program_cache, staging
 from overt.runtime.array import DeviceArray, explained
 from overt.runtime.aval import Aval
 from overt.runtime.primitive import GRAPH
+
+if TYPE_CHECKING:
+    from overt.runtime.host import Effects
 
 
 @contextmanager
@@ -46,7 +49,7 @@ class Program:
         self.name = name
         self.donated: tuple[int, ...] = ()
         self.options: dict[str, Any] | None = None  # XLA debug options by name
-        self.effects: host.Effects | None = None
+        self.effects: Effects | None = None
         self._lock = threading.RLock()
         self._stage()
 
@@ -56,7 +59,9 @@ class Program:
         self.out = self.graph.out
         self.checks = self.graph.capacities
         if self.checks and self.graph.effect and self.effects is None:
-            self.effects = host.Effects()
+            from overt.runtime.host import Effects
+
+            self.effects = Effects()
         self.consts: list[DeviceArray] | None = None
         self._ready: tuple | None = None
         self._executables: dict[Any, tuple] = {}
@@ -220,7 +225,9 @@ def run_checked(executable: Any, buffers: list) -> list:
     """Run; an exception that a host callback raised is raised again as itself."""
     if not executable.effects:
         return executable(buffers)
-    raised = host.CallbackErrors.raised
+    from overt.runtime.host import CallbackErrors
+
+    raised = CallbackErrors.raised
     raised.clear()
     try:
         return executable(buffers)

@@ -11,28 +11,10 @@ from typing import Any
 import numpy as np
 
 from overt.runtime.aval import Aval, aval_of
-from overt.runtime.host import host_callback
 from overt.runtime.primitive import GRAPH, REGISTRY
-from overt.runtime.staging import Graph, Symbolic, record, run_in, set_outputs
+from overt.runtime.staging import CASE, WHILE, Graph, Symbolic, record, run_in, set_outputs
 
 Region = Graph
-
-
-class Control:
-    """A control-flow operation; its parts are the node's regions."""
-
-    elementwise = False
-    effect = False
-
-    def __init__(self, name: str):
-        self.name = self.__name__ = name
-
-    def __repr__(self) -> str:
-        return f"<control {self.name}>"
-
-
-WHILE = Control("while")
-CASE = Control("case")
 
 
 def subgraph(fn: Callable, avals: Sequence[Aval]) -> Region:
@@ -162,4 +144,4 @@ def case_(
     return results[:plain]
 
 
-__all__ = ["CASE", "WHILE", "Region", "case_", "host_callback", "subgraph", "while_"]
+__all__ = ["Region", "case_", "subgraph", "while_"]

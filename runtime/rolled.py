@@ -6,7 +6,7 @@ import types
 from collections.abc import Iterator
 from typing import Any
 
-from overt.runtime.carried import Unlike, join, levels_of, spec_of
+from overt.runtime.carried import join, levels_of, spec_of
 from overt.runtime.closures import captured
 from overt.runtime.dispatch import CHECKS, GRAPH
 from overt.runtime.errors import StagingError
@@ -17,6 +17,7 @@ from overt.runtime.masks import active_lanes, any_lane
 from overt.runtime.predicates import both, negated, predicate
 from overt.runtime.regions import while_
 from overt.runtime.saved import Buffers, Saved
+from overt.runtime.setbacks import Unlike
 from overt.runtime.slots import RecordBuffers, SavedSlot, Slot, slot_of
 from overt.runtime.staging import Graph, capacity, run_in, set_outputs
 from overt.runtime.undefined import UndefinedValue

@@ -15,12 +15,12 @@ import numpy
 from overt.runtime.arranging import chosen_item, is_open, order_of, picked, place_of
 from overt.runtime.array import Array
 from overt.runtime.changes import refuse_unless_carried
-from overt.runtime.host import AGAIN
+from overt.runtime.dispatch import AGAIN
+from overt.runtime.host import host_callback
 from overt.runtime.lanes import Lanes
 from overt.runtime.masks import active_lanes
 from overt.runtime.predicates import predicate
 from overt.runtime.primitive import GRAPH
-from overt.runtime.regions import host_callback
 from overt.runtime.tree import tree_flatten, tree_leaves, tree_unflatten
 from overt.runtime.truth import and_, or_
 

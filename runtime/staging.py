@@ -49,6 +49,23 @@ class Node:
         return f"{', '.join(map(str, self.out))} = {getattr(self.primitive, 'name', 'input')}"
 
 
+class Control:
+    """A control-flow operation; its parts are the node's regions."""
+
+    elementwise = False
+    effect = False
+
+    def __init__(self, name: str):
+        self.name = self.__name__ = name
+
+    def __repr__(self) -> str:
+        return f"<control {self.name}>"
+
+
+WHILE = Control("while")
+CASE = Control("case")
+
+
 class Graph:
     """What one function, or one region of control flow inside it, does."""
 

@@ -9,11 +9,9 @@ import overt.runtime.numpy as np
 from overt.runtime import branches, control, guards, loop_items, saved, undefined
 from overt.runtime.aval import aval_of
 from overt.runtime.batching import AUTO, vmap_call
+from overt.runtime.branches import cond
 from overt.runtime.config import config
 from overt.runtime.control import (
-    Saved,
-    Undefined,
-    cond,
     for_loop,
     loop_enumerate,
     loop_range,
@@ -24,8 +22,10 @@ from overt.runtime.control import (
 from overt.runtime.dual import jvp_call
 from overt.runtime.errors import StagingError
 from overt.runtime.record import vjp_call
+from overt.runtime.saved import Saved
 from overt.runtime.staging import stage
 from overt.runtime.tree import tree_flatten, tree_leaves, tree_map
+from overt.runtime.undefined import Undefined
 
 
 @pytest.fixture(autouse=True, scope="module")

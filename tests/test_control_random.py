@@ -8,10 +8,12 @@ from test_control import staged
 
 import overt.runtime.numpy as np
 from overt.runtime.batching import vmap_call
+from overt.runtime.branches import cond
 from overt.runtime.config import config
-from overt.runtime.control import Saved, cond, for_loop, loop_range, loop_zip, while_loop
+from overt.runtime.control import for_loop, loop_range, loop_zip, while_loop
 from overt.runtime.dual import jvp_call
 from overt.runtime.record import vjp_call
+from overt.runtime.saved import Saved
 
 LANES = [(0.3, -0.4, 2), (-0.8, 0.9, 0), (1.1, 0.2, 3)]
 

@@ -119,7 +119,7 @@ EINSUM = [
 
 @pytest.mark.parametrize(("formula", "shapes"), EINSUM)
 def test_einsum(formula: str, shapes: Any) -> None:
-    from overt.runtime.numpy.einsum import einsum_bar
+    from overt.runtime.numpy.einstein_sums import einsum_bar
 
     xs = [normal(*shape) for shape in shapes]
     expected = numpy.einsum(formula, *xs)

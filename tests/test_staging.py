@@ -9,8 +9,9 @@ import overt.numpy as np
 from overt.runtime import staging
 from overt.runtime.aval import Aval
 from overt.runtime.errors import StagingError
+from overt.runtime.host import host_callback
 from overt.runtime.primitive import GRAPH
-from overt.runtime.regions import case_, host_callback, subgraph, while_
+from overt.runtime.regions import case_, subgraph, while_
 from overt.runtime.staging import Symbolic, stage
 
 F3 = Aval((3,), numpy.dtype("float32"))

@@ -12,10 +12,10 @@ from typing import Any
 import numpy
 
 from overt.runtime.aval import Aval, aval_of
+from overt.runtime.host import host_callback
 from overt.runtime.interop import as_array
 from overt.runtime.masks import active_lanes
 from overt.runtime.parts import is_array
-from overt.runtime.regions import host_callback
 from overt.runtime.staged_builtins import each_lane
 from overt.runtime.tree import tree_flatten, tree_map
 

@@ -23,7 +23,6 @@ from overt.runtime.derivatives import is_inexact, zeros_like_tree
 from overt.runtime.escape import KEPT, Escape, held_by, is_kept, settled, unchanged
 from overt.runtime.numpy.indexing import set_item
 from overt.runtime.parts import is_array, parts_of
-from overt.runtime.plain_builtins import PLAIN, map_of, max_by, min_by, reduce_rest
 from overt.runtime.primitive import rule_of
 from overt.runtime.record import vjp_call
 from overt.runtime.tangents import class_has_operators
@@ -325,6 +324,8 @@ def of_builtin(f: Any, args: tuple[Any, ...], keywords: dict[str, Any]) -> Any:
     name = getattr(f, "__name__", "")
     if f is not getattr(builtins, name, None) and f is not functools.reduce:
         return None
+    from overt.runtime.plain_builtins import PLAIN, map_of, max_by, min_by, reduce_rest
+
     plain = PLAIN.get(name)
     if name in ("max", "min") and keywords:
         if "default" in keywords or len(args) != 1:
@@ -377,7 +378,9 @@ def of_class(f: type, args: tuple[Any, ...], keywords: dict[str, Any]) -> Any:
         held = functools.partial(args[0], *args[1:], **keywords)
         return held, Pullback(HeldPull(bool(keywords)), ())
     if f in (float, complex):
-        return vjp_of(PLAIN["float"], *args)
+        from overt.runtime.plain_builtins import float_of
+
+        return vjp_of(float_of, *args)
     if not (dataclasses.is_dataclass(f) or (issubclass(f, tuple) and hasattr(f, "_fields"))):
         return None
     if dataclasses.is_dataclass(f) and hasattr(f, "__post_init__"):

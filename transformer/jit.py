@@ -10,9 +10,8 @@ from typing import Any
 
 from overt.runtime import config
 from overt.runtime.array import DeviceArray, explained
-from overt.runtime.dispatch import CHECKS, GRAPH
+from overt.runtime.dispatch import AGAIN, CHECKS, GRAPH
 from overt.runtime.errors import StagingError
-from overt.runtime.host import AGAIN
 from overt.runtime.interop import device_put
 from overt.runtime.tree_registry import STRICT
 from overt.transformer import rewrite, transformed

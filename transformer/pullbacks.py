@@ -11,7 +11,6 @@ from overt.runtime.interop import as_array
 from overt.runtime.parts import is_array
 from overt.runtime.tree import register_pytree_node, tree_flatten, tree_structure
 from overt.transformer.gradients import FLOAT0, fitted
-from overt.transformer.stages import ShapeDtypeStruct
 from overt.transformer.transformed import noted
 
 
@@ -52,6 +51,8 @@ def shapes_of(tree: Any) -> tuple[Any, tuple[Any, ...]]:
 
 def rebuilt(shapes: tuple[Any, tuple[Any, ...]]) -> Any:
     """The tree again, with shapes in place of arrays."""
+    from overt.transformer.stages import ShapeDtypeStruct
+
     definition, avals = shapes
     return definition.unflatten(
         ShapeDtypeStruct(a.shape, a.dtype, weak_type=a.weak) if isinstance(a, Aval) else a

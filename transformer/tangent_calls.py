@@ -17,7 +17,6 @@ from typing import Any
 
 from overt.rewrites.refusal import Refusal
 from overt.runtime.escape import KEPT, Escape
-from overt.runtime.plain_builtins import PLAIN, map_of, max_by, min_by, reduce_rest
 from overt.runtime.primitive import rule_of
 from overt.runtime.tangents import (
     call_with_tangents,
@@ -392,6 +391,8 @@ def of_builtin(
     name = getattr(f, "__name__", "")
     if f is not getattr(builtins, name, None) and f is not functools.reduce:
         return None
+    from overt.runtime.plain_builtins import PLAIN, map_of, max_by, min_by, reduce_rest
+
     plain = PLAIN.get(name)
     if name in ("max", "min") and keywords:
         if "default" in keywords or len(args) != 1:

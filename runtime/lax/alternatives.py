@@ -10,10 +10,11 @@ from typing import Any
 from overt.runtime import dtypes
 from overt.runtime.array import Array
 from overt.runtime.aval import aval_of
-from overt.runtime.carried import Unlike, describe, join, spec_of
+from overt.runtime.carried import join, spec_of
 from overt.runtime.closures import captured
 from overt.runtime.parts import is_array
 from overt.runtime.primitive import GRAPH
+from overt.runtime.setbacks import Unlike, describe
 from overt.runtime.staging import Graph, run_in
 from overt.runtime.tree import tree_flatten
 

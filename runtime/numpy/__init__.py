@@ -22,7 +22,6 @@ from overt.runtime.numpy.selection import *  # noqa: F403
 from overt.runtime.numpy.reducing import *  # noqa: F403
 from overt.runtime.numpy.reductions import *  # noqa: F403
 from overt.runtime.numpy.shaping import *  # noqa: F403
-from overt.runtime.numpy.einsum import *  # noqa: F403  (the function has the module's name)
 
 if TYPE_CHECKING:
     from overt.runtime.numpy.calculus import *  # noqa: F403
@@ -30,6 +29,7 @@ if TYPE_CHECKING:
     from overt.runtime.numpy.cumulative import *  # noqa: F403
     from overt.runtime.numpy.cumulative import cummax, cummin  # noqa: F401
     from overt.runtime.numpy.diagonals import *  # noqa: F403
+    from overt.runtime.numpy.einstein_sums import *  # noqa: F403
     from overt.runtime.numpy.functional import *  # noqa: F403
     from overt.runtime.numpy.histograms import *  # noqa: F403
     from overt.runtime.numpy.indexing import *  # noqa: F403
@@ -58,6 +58,7 @@ _LATER = {
     "diagonals": "diag diag_indices diag_indices_from diagflat diagonal fill_diagonal "
     "indices ix_ mask_indices ravel_multi_index trace tri tril tril_indices tril_indices_from "
     "triu triu_indices triu_indices_from unravel_index",
+    "einstein_sums": "einsum einsum_path",
     "selecting": "argwhere choose compress delete extract flatnonzero insert nonzero "
     "place put put_along_axis take take_along_axis",
     "sorting": "argpartition argsort bincount digitize lexsort partition searchsorted "
@@ -96,7 +97,7 @@ _INTERNAL = {"cummax", "cummin", "getitem", "set_item"}
 # What a user of `overt.numpy` sees; the other modules serve rules and other functions.
 _PUBLIC = [
     "constants", "scalar_types", "creation", "arithmetic", "elementwise", "logic", "selection",
-    "reductions", "shaping", "einsum",
+    "reductions", "shaping",
 ]  # fmt: skip
 __all__: list[str] = [name for name in _PLACES if name not in _INTERNAL]
 for _name in _PUBLIC:

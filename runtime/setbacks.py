@@ -1,0 +1,43 @@
+"""What stops an attempt at a branch or loop, which is then made in another way or refused."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from overt.runtime.errors import BatchedPredicateError, StagingError
+from overt.runtime.treedef import keystr
+
+if TYPE_CHECKING:
+    from overt.runtime.changes import State
+    from overt.runtime.world import Slot
+
+__all__ = ["Changes", "ChangesInSomeLanes", "More", "Unlike", "describe"]
+
+
+class Unlike(TypeError):
+    """Two values that cannot be one: where in the tree, and what they are."""
+
+    def __init__(self, path: tuple[Any, ...], one: str, other: str):
+        super().__init__(f"{one} and {other}")
+        self.path, self.one, self.other = path, one, other
+
+
+def describe(path: tuple[Any, ...]) -> str:
+    """A place in a tree, for an error message."""
+    return keystr(path)
+
+
+class Changes(StagingError):
+    """An object is changed where code is staged for later or run for some lanes only."""
+
+
+class ChangesInSomeLanes(Changes, BatchedPredicateError):
+    """The same, where only some lanes of a `vmap` are."""
+
+
+class More(Exception):
+    """Places that are changed and not among the operands yet."""
+
+    def __init__(self, state: State, slots: list[Slot]) -> None:
+        super().__init__(slots)
+        self.state, self.slots = state, slots
