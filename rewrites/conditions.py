@@ -75,3 +75,15 @@ def changed_roots(node: ast.AST) -> set[str]:
         if isinstance(n, ast.Call) and isinstance(n.func, ast.Attribute) and n.func.attr in CHANGING
         for name in root_name(n.func.value)
     }
+
+
+def asked_for_none(node: ast.expr) -> ast.expr | None:
+    """The value of which `value is None` or `value is not None` asks."""
+    if not isinstance(node, ast.Compare) or len(node.ops) != 1:
+        return None
+    if not isinstance(node.ops[0], ast.Is | ast.IsNot):
+        return None
+    for one, other in ((node.left, node.comparators[0]), (node.comparators[0], node.left)):
+        if isinstance(other, ast.Constant) and other.value is None:
+            return one
+    return None

@@ -60,9 +60,12 @@ STORES = frozenset(("@set_item", "@appended", "@changed", "@popped"))
 SHORT = 60  # the longest branch that is written as a lambda
 
 
-def lift(source: Source, source_of: SourceOf | None = None) -> Source:
-    """The source with its control flow lifted; `source_of` reads the user's functions it calls."""
-    module = Module(source, source_of)
+def lift(source: Source, source_of: SourceOf | None = None, outermost: bool = True) -> Source:
+    """The source with its control flow lifted; `source_of` reads the user's functions it calls.
+
+    The arguments of an `outermost` function are the user's: each is None, or surely is not.
+    """
+    module = Module(source, source_of, outermost=outermost)
     for f in source.functions:
         module.add(f)
     return module.finished()
@@ -113,8 +116,15 @@ def writes_elsewhere(f: Function) -> Callable[[core.Stmt], bool]:
 class Module:
     """The lifted module being built: its functions, and those lifted because they are called."""
 
-    def __init__(self, source: Source, source_of: SourceOf | None, surveying: bool = False) -> None:
+    def __init__(
+        self,
+        source: Source,
+        source_of: SourceOf | None,
+        surveying: bool = False,
+        outermost: bool = True,
+    ) -> None:
         self.source, self.source_of, self.surveying = source, source_of, surveying
+        self.outermost = outermost and not surveying
         self.callees = Callees(source.namespace, source_of)
         self.changed = False
         self.called: list[types.FunctionType] = []
@@ -218,6 +228,9 @@ class FunctionLifter:
 
     def __init__(self, module: Module, function: Function) -> None:
         self.module, self.callees = module, module.callees
+        main = module.source.main
+        mine = module.outermost and (function.name, function.origin) == (main.name, main.origin)
+        self.given = {p.name for p in function.params if mine}
         self.names = core.Names()
         self.names.reserve(function)
         self.plain: set[str] = set()

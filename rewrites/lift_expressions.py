@@ -22,6 +22,7 @@ from overt.rewrites.callees import (
     is_library,
     is_ours,
 )
+from overt.rewrites.conditions import asked_for_none
 
 if TYPE_CHECKING:
     from overt.rewrites.lift import FunctionLifter
@@ -112,7 +113,10 @@ class Expressions(ast.NodeTransformer):
         parts = [node.left, *node.comparators]
         for op, left, right in zip(node.ops, parts, parts[1:], strict=False):
             if isinstance(op, ast.Is | ast.IsNot):
-                continue
+                asked = asked_for_none(node)
+                if asked is None or self.plain(asked) or self.is_given(asked):
+                    continue
+                return False
             texts = [
                 isinstance(p, ast.Constant) and isinstance(p.value, str) for p in (left, right)
             ]
@@ -123,6 +127,10 @@ class Expressions(ast.NodeTransformer):
             if not (self.plain(left) and self.plain(right)):
                 return False
         return True
+
+    def is_given(self, node: ast.expr) -> bool:
+        """Whether a value is an argument as the user gave it."""
+        return isinstance(node, ast.Name) and node.id in self.lifter.given
 
     def plain_call(self, node: ast.Call) -> bool:
         f = node.func
@@ -145,6 +153,10 @@ class Expressions(ast.NodeTransformer):
         return self.helper(word, values[0], *[later(v) for v in values[1:]])
 
     def visit_Compare(self, node: ast.Compare) -> ast.expr:
+        value = asked_for_none(node)
+        if value is not None and not self.plain_comparison(node):
+            asked = self.helper("is_none", self.visit(value))
+            return asked if isinstance(node.ops[0], ast.Is) else self.helper("not_", asked)
         if len(node.ops) == 1 or self.plain_comparison(node):
             return self.generic_visit(node)  # type: ignore[return-value]
         parts = [self.visit(v) for v in (node.left, *node.comparators)]

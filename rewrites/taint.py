@@ -11,6 +11,7 @@ import ast
 from collections.abc import Iterable
 
 from overt.rewrites import core
+from overt.rewrites.conditions import asked_for_none
 from overt.rewrites.core import Assign, Define, Do, For, Function, If, While, With
 
 ALIKE_ATTRIBUTES = frozenset("shape ndim size dtype".split())
@@ -89,7 +90,8 @@ def _reads_of(node: ast.AST) -> set[str]:
     if isinstance(node, ast.Attribute) and node.attr in ALIKE_ATTRIBUTES:
         return set()
     if isinstance(node, ast.Compare) and all(isinstance(o, ast.Is | ast.IsNot) for o in node.ops):
-        return set()
+        asked = asked_for_none(node)
+        return set() if asked is None else _reads_of(asked)
     if isinstance(node, ast.Call) and isinstance(node.func, ast.Name):
         if node.func.id in ALIKE_CALLS:
             return set()

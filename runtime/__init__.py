@@ -86,6 +86,7 @@ _NAMES = {
     "sorted_",
     "tangents": "field_dot tangent_for updated zero_dot",
     "truth": "and_ if_else not_ or_",
+    "unsure": "is_none",
     "vectors": "any_lane batched",
 }
 _PLACES = {name: module for module, names in _NAMES.items() for name in names.split()}

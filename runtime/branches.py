@@ -20,6 +20,7 @@ from overt.runtime.regions import case_
 from overt.runtime.setbacks import Changes, Unlike, describe
 from overt.runtime.staging import Graph, is_known, run_in, set_outputs
 from overt.runtime.tree import tree_leaves
+from overt.runtime.unsure import Unsure, named
 
 __all__ = ["cond"]
 
@@ -79,7 +80,10 @@ def _by_lane(pred: Any, then: Callable, orelse: Callable, operands: Sequence[Any
     with on_lanes(otherwise):
         b = orelse(*theirs)
     try:
-        return choose(pred, a, b)
+        result = choose(pred, a, b)
+        if type(result) is tuple and any(type(x) is Unsure for x in result):
+            named(result, returned_names(then, len(result)))
+        return result
     except Unlike as unlike:
         raise _mismatch(unlike, then, a) from None
 
@@ -112,6 +116,9 @@ def _staged(pred: Any, then: Callable, orelse: Callable, operands: Sequence[Any]
     joined = spec.compose_leaves(list(case_(pred, regions, spec.avals())))
     if not same:
         return joined
+    if any(type(x) is Unsure for x in joined):
+        names = returned_names(then, len(a)) or []
+        named(joined, [n for n, kept in zip(names, same, strict=False) if not kept])
     changed = iter(joined)
     return tuple(x if kept else next(changed) for x, kept in zip(a, same, strict=True))
 

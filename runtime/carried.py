@@ -24,7 +24,7 @@ from overt.runtime.setbacks import Unlike
 from overt.runtime.undefined import Undefined, UndefinedValue, name_of
 from overt.runtime.unsure import Unsure
 
-__all__ = ["Known", "Spec", "join", "levels_of", "spec_of"]
+__all__ = ["Known", "Spec", "flagged", "join", "levels_of", "spec_of"]
 
 
 class Spec:
@@ -128,28 +128,27 @@ class Value(Spec):
 
 
 class Maybe(Spec):
-    """A variable that is set on some paths only: its value, and whether it is set."""
+    """A variable that is set on some paths only, or with `none` is None on the others."""
 
-    _compared = ("inner", "flag")
+    _compared = ("inner", "flag", "none")
 
-    def __init__(self, inner: Spec, flag: Spec, name: str):
-        self.inner, self.flag, self.name = inner, flag, name
+    def __init__(self, inner: Spec, flag: Spec, name: str, none: bool = False):
+        self.inner, self.flag, self.name, self.none = inner, flag, name, none
 
     def avals(self) -> list[Aval]:
         return self.inner.avals() + self.flag.avals()
 
     def compose(self, arrays: Iterator[Any]) -> Any:
         value = self.inner.compose(arrays)
-        return Unsure(value, self.flag.compose(arrays), self.name)
+        return Unsure(value, self.flag.compose(arrays), self.name, self.none)
 
     def decompose(self, x: Any) -> list[Any]:
-        flag: Any = type(x) is not UndefinedValue
-        if type(x) is Unsure:
-            x, flag = x.value, x.flag
+        x, flag = flagged(x, self.none)
         return self.inner.decompose(x) + self.flag.decompose(flag)
 
     def spread(self, lanes: int, axis: int = 0) -> Spec:
-        return Maybe(self.inner.spread(lanes, axis), self.flag.spread(lanes, axis), self.name)
+        inner, flag = self.inner.spread(lanes, axis), self.flag.spread(lanes, axis)
+        return Maybe(inner, flag, self.name, self.none)
 
     def __str__(self) -> str:
         return str(self.inner)
@@ -258,7 +257,8 @@ def spec_of(x: Any, numbers: bool = False, leaves: bool = False) -> Spec:
     if type(x) is UndefinedValue:
         return Unset(name_of(x))
     if type(x) is Unsure:
-        return Maybe(spec_of(x.value, True, leaves), spec_of(x.flag, True, leaves), x.name)
+        inner, flag = spec_of(x.value, True, leaves), spec_of(x.flag, True, leaves)
+        return Maybe(inner, flag, x.name, x.none)
     if not leaves and type(x) is Lanes:
         return Laned(spec_of(x.value, True), x.lanes, x.level)
     if not leaves and type(x) is Dual:
@@ -276,6 +276,14 @@ def spec_of(x: Any, numbers: bool = False, leaves: bool = False) -> Spec:
     return Node(parts.kind, parts.keys, children, parts.rebuild)
 
 
+def flagged(x: Any, none: bool) -> tuple[Any, Any]:
+    """The value of a variable that may not be set (may be None), and whether it is (is not)."""
+    if type(x) is Unsure and x.none is none:
+        return x.value, x.flag
+    missing = type(x) is UndefinedValue or none and x is None
+    return (UndefinedValue() if missing else x), not missing
+
+
 def row_spec(stacked: Any, columns: list[Any]) -> Spec:
     """What a record is made of, from all records of a loop as one; adds the arrays to `columns`."""
     if type(stacked) is Repeated and is_array(stacked.value):
@@ -287,7 +295,7 @@ def row_spec(stacked: Any, columns: list[Any]) -> Spec:
         return Unset(name_of(stacked))
     if type(stacked) is Unsure:
         inner = row_spec(stacked.value, columns)
-        return Maybe(inner, row_spec(stacked.flag, columns), stacked.name)
+        return Maybe(inner, row_spec(stacked.flag, columns), stacked.name, stacked.none)
     if is_array(stacked):
         columns.append(stacked)
         aval = aval_of(stacked)
@@ -299,21 +307,24 @@ def row_spec(stacked: Any, columns: list[Any]) -> Spec:
     return Node(parts.kind, parts.keys, children, parts.rebuild)
 
 
-def join(a: Spec, b: Spec, path: tuple[Any, ...] = ()) -> Spec:
-    """The spec that values of both can be converted to. Errors: Unlike, with the place."""
+def join(a: Spec, b: Spec, path: tuple[Any, ...] = (), none: bool = True) -> Spec:
+    """The spec that values of both can be converted to; with `none`, of None and a number too.
+
+    Errors: Unlike, with the place.
+    """
     if isinstance(a, Unset):
         return _maybe(b, a.name)
     if isinstance(b, Unset):
         return _maybe(a, b.name)
     if a == b:
         return a
-    if isinstance(a, Maybe) or isinstance(b, Maybe):
+    if isinstance(a, Maybe) or isinstance(b, Maybe) or none and (_is_none(a) or _is_none(b)):
         return _join_unsure(a, b, path)
     if isinstance(a, Node) and isinstance(b, Node):
         if a.kind != b.kind or len(a.children) != len(b.children):
             raise Unlike(path, str(a), str(b))
         children = [
-            join(x, y, (*path, key))
+            join(x, y, (*path, key), none)
             for x, y, key in zip(a.children, b.children, a.keys, strict=True)
         ]
         return Node(a.kind, a.keys, children, a.rebuild)
@@ -332,8 +343,10 @@ def _of_rows(spec: Spec) -> Spec:
 
 def _maybe(spec: Spec, name: str) -> Spec:
     """What a variable is that has this value on some paths and none on the others."""
-    if not name or isinstance(spec, Maybe | Unset):
+    if not name or isinstance(spec, Unset) or isinstance(spec, Maybe) and not spec.none:
         return spec
+    if isinstance(spec, Maybe):
+        return Maybe(spec, FLAG, name)
     if isinstance(spec, Node):
         children = [_maybe(child, name) for child in spec.children]
         return Node(spec.kind, spec.keys, children, spec.rebuild)
@@ -349,12 +362,25 @@ def levels_of(spec: Spec) -> list[int]:
     return [spec.level, *inner] if spec.level else inner
 
 
+def _is_none(spec: Spec) -> bool:
+    return type(spec) is Known and spec.value is None
+
+
 def _join_unsure(a: Spec, b: Spec, path: tuple[Any, ...]) -> Spec:
-    one, other = (x if isinstance(x, Maybe) else Maybe(x, FLAG, "") for x in (a, b))
-    inner = join(one.inner, other.inner, path)
+    none = not any(isinstance(x, Maybe) and not x.none for x in (a, b))  # else one may be unset
+    one, other = (
+        x if isinstance(x, Maybe) and x.none is none else Maybe(x, FLAG, "", none) for x in (a, b)
+    )
+    if none and (_is_none(a) or _is_none(b)):
+        inner = _as_value(other.inner if _is_none(a) else one.inner)
+        if inner is None:
+            raise Unlike(path, str(a), str(b))
+    else:
+        inner = join(one.inner, other.inner, path)
     if isinstance(inner, Known | Node):
         raise Unlike(path, str(a), str(b))
-    return Maybe(inner, _join_values(one.flag, other.flag, path), one.name or other.name)
+    flag = _join_values(one.flag, other.flag, path)
+    return Maybe(inner, flag, one.name or other.name, none)
 
 
 FLAG = Value(Aval((), dtypes.canonicalize(bool)))

@@ -4,7 +4,18 @@ from __future__ import annotations
 
 from typing import Any
 
-from overt.runtime.carried import Known, Maybe, Node, Spec, Unset, cast, join, spec_of, zeros
+from overt.runtime.carried import (
+    Known,
+    Maybe,
+    Node,
+    Spec,
+    Unset,
+    cast,
+    flagged,
+    join,
+    spec_of,
+    zeros,
+)
 from overt.runtime.parts import parts_of
 from overt.runtime.repeated import rows_of
 from overt.runtime.saved import Buffers, Saved
@@ -48,9 +59,9 @@ def _choose_leaf(mask: Any, a: Any, b: Any, spec: Spec) -> Any:
     if isinstance(spec, Unset):
         return a
     if isinstance(spec, Maybe):
-        one, other = (_with_flag(x) for x in (a, b))
+        one, other = (flagged(x, spec.none) for x in (a, b))
         value = _choose_leaf(mask, one[0], other[0], spec.inner)
-        return Unsure(value, np.where(mask, one[1], other[1]), spec.name)
+        return Unsure(value, np.where(mask, one[1], other[1]), spec.name, spec.none)
     if isinstance(spec, Node):  # one side is not set
         set_side = parts_of(b if type(a) is UndefinedValue else a)
         assert set_side is not None
@@ -64,12 +75,6 @@ def _choose_leaf(mask: Any, a: Any, b: Any, spec: Spec) -> Any:
     (aval,) = spec.avals()
     a, b = (zeros(aval) if type(x) is UndefinedValue else x for x in (a, b))
     return cast(np.where(mask, a, b), aval)
-
-
-def _with_flag(x: Any) -> tuple[Any, Any]:
-    if type(x) is Unsure:
-        return x.value, x.flag
-    return x, type(x) is not UndefinedValue
 
 
 def _only(mask: Any, saved: Saved) -> Saved:

@@ -110,6 +110,11 @@ def _staged(loop: Loop, values: tuple) -> tuple:
     except (Changes, More):
         raise
     except Exception as error:
+        if isinstance(error, Unlike) and _wants_none(loop, values, error):
+            try:
+                return roll(loop, values, none=True)
+            except Unlike as again:
+                error = again
         if not _starts(loop, values):
             raise _explained(loop, error) from None
         if isinstance(error, Unlike):
@@ -123,10 +128,22 @@ def _staged(loop: Loop, values: tuple) -> tuple:
             except (Changes, More):
                 raise
             except Exception as again:
+                if isinstance(again, Unlike) and again.is_none():
+                    return _loop_tuple(loop, values, none=True)
                 if not _starts(loop, values):
                     raise _explained(loop, again) from None
     remember(site, True)
     return run_in_python(loop, values)
+
+
+def _wants_none(loop: Loop, values: tuple, error: Unlike) -> bool:
+    """Whether a variable is None until an iteration sets it, and none can be done beforehand."""
+    if not error.is_none():
+        return False
+    from overt.runtime.saved import Saved
+
+    records = any(type(x) is Saved for x in values)
+    return records or loop.until is not None or not _starts(loop, values)
 
 
 def _tape_of(loop: Loop, values: tuple) -> Tape | None:
@@ -138,10 +155,10 @@ def _tape_of(loop: Loop, values: tuple) -> Tape | None:
     return top_tape([*tree_leaves(values), *arrays, *captures])
 
 
-def _loop_tuple(loop: Loop, values: tuple) -> tuple:
+def _loop_tuple(loop: Loop, values: tuple, none: bool = False) -> tuple:
     from overt.runtime.rolled import roll
 
-    return roll(loop, values) if _worth_rolling(loop) else run_in_python(loop, values)
+    return roll(loop, values, none) if _worth_rolling(loop) else run_in_python(loop, values)
 
 
 def _flagged(loop: Loop, error: Unlike) -> Loop:

@@ -230,7 +230,7 @@ class Emitter:
         index, aval = node.inputs[0], node.avals[0]
         chosen = self.value(index, aval)
         ordered = node.effect
-        before = self._token() if ordered else None
+        before = self._token() if ordered else b.token
 
         def branch(region: Graph) -> Any:
             def write(_: Any) -> list[Any]:

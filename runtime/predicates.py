@@ -8,7 +8,7 @@ from overt.runtime.array import Array
 from overt.runtime.dual import Dual
 from overt.runtime.record import Recorded
 from overt.runtime.staging import is_known
-from overt.runtime.unsure import settled
+from overt.runtime.unsure import Unsure
 
 __all__ = ["both", "negated", "predicate"]
 
@@ -20,7 +20,11 @@ def predicate(x: Any) -> Any:
     """
     if type(x) is bool:
         return x
-    x = settled(x)
+    while type(x) is Unsure:
+        if x.none:  # None is false
+            return both(predicate(x.flag), predicate(x.value))
+        x.check()
+        x = x.value
     while type(x) in (Dual, Recorded):
         x = x.primal
     if not isinstance(x, Array) or is_known(x):

@@ -21,7 +21,7 @@ from overt.runtime.setbacks import Unlike
 from overt.runtime.slots import RecordBuffers, SavedSlot, Slot, slot_of
 from overt.runtime.staging import Graph, capacity, run_in, set_outputs
 from overt.runtime.undefined import UndefinedValue
-from overt.runtime.unsure import certain, has_unsure
+from overt.runtime.unsure import certain, has_unsure, named
 
 __all__ = ["roll"]
 
@@ -32,12 +32,15 @@ class NeedsMask(Exception):
     """The loop's condition differs between lanes."""
 
 
-def roll(loop: Loop, carry: tuple) -> tuple:
-    """Run a loop as one region of the program being staged."""
+def roll(loop: Loop, carry: tuple, none: bool = False) -> tuple:
+    """Run a loop as one region of the program being staged.
+
+    With `none` a variable may be None before an iteration and a number or array after it.
+    """
     try:
-        return _Rolled(loop, carry, masked=_starts_masked(loop, carry)).run()
+        return _Rolled(loop, carry, masked=_starts_masked(loop, carry), none=none).run()
     except NeedsMask:
-        return _Rolled(loop, carry, masked=True).run()
+        return _Rolled(loop, carry, masked=True, none=none).run()
 
 
 def _starts_masked(loop: Loop, carry: tuple) -> bool:
@@ -53,8 +56,8 @@ class _Rolled:
     The region carries the index, the mask of active lanes where lanes differ, and the variables.
     """
 
-    def __init__(self, loop: Loop, carry: tuple, masked: bool):
-        self.loop, self.masked = loop, masked
+    def __init__(self, loop: Loop, carry: tuple, masked: bool, none: bool):
+        self.loop, self.masked, self.none = loop, masked, none
         # What fails in a test can only be told in the body: it tests for the next iteration.
         self.tests_ahead = masked or (loop.test is not None and CHECKS.get() is not None)
         self.graph = GRAPH.get()
@@ -185,6 +188,7 @@ class _Rolled:
         for k, unused in enumerate(slots):
             if isinstance(unused, SavedSlot) and not unused.pushed:
                 finals[k] = self.inits[k]
+        named(finals[2:], self.loop.names)
         return tuple(finals[2:])
 
     def _surely_runs(self) -> bool:
@@ -208,7 +212,7 @@ class _Rolled:
             new: list[Slot] = []
             for k, (slot, x) in enumerate(zip(slots, out, strict=True)):
                 try:
-                    new.append(slot.joined(x))
+                    new.append(slot.joined(x, self.none))
                 except Unlike as unlike:
                     unlike.position = k - 2  # type: ignore[attr-defined]
                     raise
@@ -227,6 +231,7 @@ class _Rolled:
         outside = [describe_value(f) for f in (loop.fn, loop.test) if f is not None]
         return (
             self.masked,
+            self.none,
             self.tests_ahead,
             repr(outside),
             repr([describe_value(x) for x in self.inits]),

@@ -21,6 +21,10 @@ class Unlike(TypeError):
         super().__init__(f"{one} and {other}")
         self.path, self.one, self.other = path, one, other
 
+    def is_none(self) -> bool:
+        """Whether one of them is None."""
+        return "None" in (self.one, self.other)
+
 
 def describe(path: tuple[Any, ...]) -> str:
     """A place in a tree, for an error message."""

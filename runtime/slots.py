@@ -25,8 +25,8 @@ class Slot:
     def compose(self, arrays: Iterator[Any]) -> Any:
         return self.spec.compose(arrays)
 
-    def joined(self, new: Any) -> Slot:
-        return Slot(join(self.spec, spec_of(new, numbers=True)))
+    def joined(self, new: Any, none: bool) -> Slot:
+        return Slot(join(self.spec, spec_of(new, numbers=True), none=none))
 
     def decompose(self, new: Any) -> list[Any]:
         return self.spec.decompose(new)
@@ -52,7 +52,7 @@ class SavedSlot(Slot):
         first, count = self.spec.compose(arrays)
         return Saved(first=first, count=count if self.lanes else None)
 
-    def joined(self, new: Any) -> Slot:
+    def joined(self, new: Any, none: bool) -> Slot:
         slot = SavedSlot(self.spec, self.lanes)
         if type(new) is not Saved or isinstance(new.store, Buffers) or new.length > 1:
             raise StagingError("a loop must add one record an iteration to its Saved")

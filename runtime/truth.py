@@ -17,6 +17,7 @@ from overt.runtime.predicates import negated, predicate
 from overt.runtime.primitive import GRAPH
 from overt.runtime.staging import Graph, Symbolic, run_in
 from overt.runtime.tree import tree_leaves
+from overt.runtime.unsure import Unsure
 
 __all__ = ["and_", "if_else", "not_", "or_"]
 
@@ -78,13 +79,20 @@ def _joined(truth: Any, value: Any, later: Callable[[], Any], stops_at: bool) ->
     else:
         done, other = _inline(later)
         if not done:
-            return cond(goes_on, later, lambda: value)
+            return cond(goes_on, later, lambda: _if_it_decides(value, stops_at))
     if _is_flag(value) and _is_flag(other):
         return truth | other if stops_at else truth & other
-    return cond(goes_on, lambda: other, lambda: value)
+    return cond(goes_on, lambda: other, lambda: _if_it_decides(value, stops_at))
+
+
+def _if_it_decides(value: Any, stops_at: bool) -> Any:
+    """The operand of an `or` that is true is not None."""
+    return value.value if stops_at and type(value) is Unsure and value.none else value
 
 
 def _is_flag(x: Any) -> bool:
+    if type(x) is Unsure:
+        return False
     return type(x) is bool or isinstance(x, Array) and x.dtype == bool and not x.shape
 
 

@@ -1,4 +1,4 @@
-"""The value of a variable that was set on one path only: any use of it checks that it was set."""
+"""Variables that are set, or not None, on one path only: any use of their value checks it."""
 
 from __future__ import annotations
 
@@ -10,20 +10,21 @@ import numpy
 from overt.runtime.array import Array
 from overt.runtime.primitive import GRAPH, Composite, Primitive
 
-__all__ = ["Unsure", "certain", "has_unsure", "settled"]
+__all__ = ["Unsure", "certain", "has_unsure", "is_none", "named", "settled"]
 
 
 class Unsure(Array):
-    """A value with a flag that says whether the variable was set.
+    """A value with a flag that says whether the variable was set; with `none`, whether it is None.
 
-    Errors: UnboundLocalError naming the variable, when the program uses it where it was not set.
+    Errors: UnboundLocalError naming the variable, when the program uses it where it was not set;
+    TypeError, where it is None.
     """
 
-    __slots__ = ("value", "flag", "name", "checked")
+    __slots__ = ("value", "flag", "name", "none", "checked")
     level = 1 << 40  # it comes before any other kind of value
 
-    def __init__(self, value: Any, flag: Any, name: str):
-        self.value, self.flag, self.name = value, flag, name
+    def __init__(self, value: Any, flag: Any, name: str, none: bool = False):
+        self.value, self.flag, self.name, self.none = value, flag, name, none
         self.checked: list[Any] = []
 
     @property
@@ -37,20 +38,37 @@ class Unsure(Array):
         graph = around = GRAPH.get()
         while around is not None:
             if any(g is around for g in self.checked):
-                return self.value
+                return settled(self.value)
             around = around.parent
-        self._check()
+        self.check()
         if graph is not None:
             self.checked.append(graph)
-        return self.value
+        return settled(self.value)
 
-    def _check(self) -> None:
+    def check(self) -> None:
+        """Raise where the program is now, if the value is missing."""
         from overt.runtime.staged_builtins import require
 
-        error = UnboundLocalError(
+        error: Exception = UnboundLocalError(
             f"variable {self.name!r} is used but was not set on the path taken"
         )
+        if self.none:
+            what = f"variable {self.name!r}" if self.name else "a value"
+            error = TypeError(
+                f"{what} is None on the path taken and used where a number or array is needed; "
+                "ask `is None` first"
+            )
         require(self.flag, error)
+
+    def __eq__(self, other: Any) -> Any:
+        return is_none(self) if other is None and self.none else super().__eq__(other)
+
+    def __ne__(self, other: Any) -> Any:
+        from overt.runtime.truth import not_
+
+        return not_(self == other) if other is None and self.none else super().__ne__(other)
+
+    __hash__ = None  # type: ignore[assignment]
 
     def handle(self, primitive: Primitive, operands: Sequence[Any], params: dict) -> Any:
         """Apply a primitive to the values."""
@@ -82,11 +100,34 @@ def settled(x: Any) -> Any:
     return x.settled() if type(x) is Unsure else x
 
 
+def is_none(x: Any) -> Any:
+    """`x is None`, where only the running program may know.
+
+    >>> is_none(None), is_none(0.0)
+    (True, False)
+    """
+    while type(x) is Unsure:
+        if x.none:
+            from overt.runtime.predicates import negated, predicate
+
+            return negated(predicate(x.flag))
+        x.check()
+        x = x.value
+    return x is None
+
+
+def named(values: Sequence[Any], names: Sequence[str] | None) -> None:
+    """Tell values that may be None which variables they are of."""
+    for x, name in zip(values, names or (), strict=False):
+        if type(x) is Unsure and x.none and not x.name:
+            x.name = name
+
+
 def certain(tree: Any) -> Any:
     """A tree whose values surely were set."""
     from overt.runtime.tree import tree_map
 
-    return tree_map(lambda x: x.value if type(x) is Unsure else x, tree)
+    return tree_map(lambda x: x.value if type(x) is Unsure and not x.none else x, tree)
 
 
 def has_unsure(tree: Any) -> bool:

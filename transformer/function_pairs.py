@@ -164,7 +164,7 @@ def pair_of(f: Any, active: tuple[str, ...], lift: bool) -> tuple[Callable, Call
 
     def make(which: int) -> Any:
         half = pair()[which]
-        return transformed.lift(half) if lift else half
+        return transformed.lift(half, outermost=False) if lift else half
 
     fwd = transformed.alive(f, f"{step}|fwd{ending}", lambda: make(0))
     bwd = transformed.alive(f, f"{step}|bwd{ending}", lambda: make(1))

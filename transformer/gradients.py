@@ -83,7 +83,7 @@ class Gradient(Transformed):
 
         def make() -> Any:
             source = self.derived(value)
-            return transformed.lift(source) if lift else source
+            return transformed.lift(source, outermost=False) if lift else source
 
         function = transformed.alive(self.__wrapped__, chain, make)
         return transformed.with_bound(function, inner)

@@ -220,7 +220,7 @@ def by_source(
 
     def make() -> Any:
         made = jvp(source(), active)
-        return transformed.lift(made) if lift else made
+        return transformed.lift(made, outermost=False) if lift else made
 
     function = transformed.alive(f, step, make)
     names = tangent_names(list(signature.parameters), active)

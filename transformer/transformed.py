@@ -260,7 +260,7 @@ def lifted(fn: Any) -> Callable[..., Any]:
     if isinstance(fn, Transformed) or not has_source(fn):
         return fn
     if isinstance(fn, types.FunctionType):
-        live = alive(fn, "|lift", lambda: lift(source_of(fn)))
+        live = alive(fn, "|lift", lambda: lift(source_of(fn), outermost=False))
         live.__dict__["__overt_lifts__"] = weakref.ref(fn)
         return live
     if isinstance(fn, types.MethodType):
@@ -288,14 +288,14 @@ def lifted_form(fn: Any) -> Callable[..., Any]:
     """The lifted form of any callable, the source of a transformed one included."""
     if not has_source(fn):
         return fn
-    return _bound(fn, "|lift", lambda: lift(source_of(fn)))
+    return _bound(fn, "|lift", lambda: lift(source_of(fn), outermost=False))
 
 
-def lift(source: Any) -> Any:
+def lift(source: Any, outermost: bool = True) -> Any:
     """Control flow as calls of `cond`, `while_loop` and `for_loop`."""
     from overt.rewrites import lift as passes
 
-    return passes.lift(source, _source_or_none)
+    return passes.lift(source, _source_or_none, outermost)
 
 
 def _core_or_none(fn: types.FunctionType) -> Any:
