@@ -153,9 +153,9 @@ class Expressions(ast.NodeTransformer):
         return self.helper(word, values[0], *[later(v) for v in values[1:]])
 
     def visit_Compare(self, node: ast.Compare) -> ast.expr:
-        value = asked_for_none(node)
-        if value is not None and not self.plain_comparison(node):
-            asked = self.helper("is_none", self.visit(value))
+        subject = asked_for_none(node)
+        if subject is not None and not self.plain_comparison(node):
+            asked = self.helper("is_none", self.visit(subject))
             return asked if isinstance(node.ops[0], ast.Is) else self.helper("not_", asked)
         if len(node.ops) == 1 or self.plain_comparison(node):
             return self.generic_visit(node)  # type: ignore[return-value]
