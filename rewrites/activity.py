@@ -14,7 +14,7 @@ from overt.rewrites.refusal import Refusal
 from overt.rewrites.rules import ARRAY_ATTRIBUTES, DISCRETE, STATIC_ATTRIBUTES, Resolver
 from overt.runtime.primitive import rule_of
 from overt.runtime.tangents import class_has_operators
-from overt.runtime.world import is_library
+from overt.runtime.ownership import is_library
 
 ZIPS = (zip, enumerate, reversed)
 DISCRETE_METHODS = frozenset(

@@ -9,8 +9,6 @@ from __future__ import annotations
 import ast
 import builtins
 import functools
-import sys
-import sysconfig
 import types
 from collections.abc import Callable, Mapping
 from typing import Any
@@ -18,6 +16,7 @@ from typing import Any
 from overt.rewrites import core
 from overt.rewrites.core import Source
 from overt.rewrites.rules import Resolver
+from overt.runtime import ownership
 
 # Builtins that ask their arguments for a truth value or a Python number, and so have a form of
 # ours.
@@ -37,9 +36,6 @@ METHODS = frozenset(
     "push pushed reversed".split()
 )
 AT_METHODS = frozenset("set add subtract multiply divide power min max apply get mul sub".split())
-LIBRARY = tuple(
-    {sysconfig.get_path(k) for k in ("stdlib", "platstdlib", "purelib", "platlib")} - {None}
-)
 
 SourceOf = Callable[[Any], Source | None]
 
@@ -57,10 +53,8 @@ def is_library(value: Any) -> bool:
     """Whether a function is of the standard library or installed, and so is not rewritten."""
     code = getattr(value, "__code__", None)
     if code is None:
-        root = module_of(value).partition(".")[0]
-        return root in sys.stdlib_module_names or root == "numpy"
-    file = code.co_filename
-    return file.startswith(("<frozen", *LIBRARY))
+        return ownership.is_library(module_of(value)) and not is_ours(value)
+    return not ownership.is_users_file(code.co_filename) and not is_ours(value)
 
 
 class Callees:

@@ -20,7 +20,7 @@ from overt.rewrites.core import Assign, Do
 from overt.rewrites.effects import changes_contents, every, sets_outside
 from overt.rewrites.members import classes_of
 from overt.rewrites.rules import Resolver
-from overt.runtime.world import is_library
+from overt.runtime.ownership import is_library
 
 CHANGED = frozenset(("@changed", "@popped", "@appended"))
 

@@ -10,28 +10,22 @@ import collections
 import dataclasses
 import dis
 import functools
-import sys
 import types
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 from overt.runtime.array import Array
+from overt.runtime.ownership import is_library
 from overt.runtime.parts import NUMBERS, is_array
 from overt.runtime.tree_registry import register_pytree_node
 
 __all__ = ["MISSING", "Slot", "World", "is_users_object"]
 
-LIBRARIES = ("builtins", "overt", "numpy", "jaxlib", "jax", "scipy", "ml_dtypes")
 CONTAINERS = (list, dict, set, collections.deque)
 MISSING: Any = type("Missing", (), {"__repr__": lambda self: "nothing"})()
 MOST = 20_000  # things looked at
 
 Slot = tuple[int, str]  # of which holder, and the name there
-
-
-def is_library(module: str | None) -> bool:
-    top = (module or "builtins").partition(".")[0]
-    return top in LIBRARIES or (top in sys.stdlib_module_names and top != "__main__")
 
 
 def is_users_object(x: Any) -> bool:

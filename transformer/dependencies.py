@@ -64,7 +64,7 @@ class Record:
 
 def is_changeable(module: types.ModuleType) -> bool:
     """Whether a module is the user's own; others are taken to stay as they are."""
-    from overt.transformer.reads import is_users_module
+    from overt.runtime.ownership import is_users_module
 
     return is_users_module(module)
 

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import dis
 import functools
-import sys
 import types
 from collections.abc import Iterator
 from typing import Any, NamedTuple
+
+from overt.runtime.ownership import is_users_module
 
 
 class Read(NamedTuple):
@@ -62,17 +63,6 @@ def places(function: types.FunctionType) -> Iterator[tuple[Any, str]]:
 
 
 _MISSING: Any = object()
-
-
-def is_users_module(module: types.ModuleType) -> bool:
-    """Whether a module is the user's own, so that its attributes may change."""
-    from overt.transformer.transformed import NOT_THE_USERS
-
-    top = module.__name__.partition(".")[0]
-    if top in NOT_THE_USERS or (top in sys.stdlib_module_names and top != "__main__"):
-        return False
-    file = getattr(module, "__file__", None) or ""
-    return "site-packages" not in file and "dist-packages" not in file
 
 
 def _builtins(function: types.FunctionType) -> dict[str, Any]:

@@ -9,7 +9,6 @@ from __future__ import annotations
 import copy
 import functools
 import inspect
-import sys
 import types
 import weakref
 from collections.abc import Callable, Iterator
@@ -19,6 +18,7 @@ from typing import Any, NamedTuple
 from overt.backend.pytrees import GetAttrKey
 from overt.runtime.array import Array
 from overt.runtime.closures import captured_leaves
+from overt.runtime.ownership import is_users
 from overt.runtime.parts import Parts
 from overt.runtime.primitive import GRAPH, counterpart
 from overt.runtime.staging import is_known
@@ -133,24 +133,6 @@ def call_method(fn: Any) -> Any:
 def bound_count(fn: Any) -> int:
     """How many positional arguments a callable has bound already."""
     return len(target_of(fn).prefix)
-
-
-NOT_THE_USERS = ("overt", "numpy", "jaxlib", "jax", "scipy", "ml_dtypes")
-
-
-def is_users(thing: Any) -> bool:
-    """Whether a function or class is the user's own, not of the standard library or installed."""
-    if getattr(thing, "__overt_plain__", False):
-        return True  # plain Python of ours, such as the loops of `lax`, for the passes to read
-    module = getattr(thing, "__module__", None) or ""
-    code = getattr(thing, "__code__", None)
-    if code is not None and code.co_filename.startswith("<doctest"):
-        return True
-    top = module.partition(".")[0]
-    if top in NOT_THE_USERS or top in sys.stdlib_module_names:
-        return top == "__main__"
-    file = code.co_filename if code else getattr(sys.modules.get(module), "__file__", "") or ""
-    return "site-packages" not in file and "dist-packages" not in file
 
 
 def has_source(fn: Any) -> bool:
