@@ -12,9 +12,9 @@ from overt.rewrites.core import Assign, Do, For, If, While, With, is_local
 from overt.rewrites.keeping import Keeping
 from overt.rewrites.refusal import Refusal
 from overt.rewrites.rules import ARRAY_ATTRIBUTES, DISCRETE, STATIC_ATTRIBUTES, Resolver
+from overt.runtime.ownership import is_library
 from overt.runtime.primitive import rule_of
 from overt.runtime.tangents import class_has_operators
-from overt.runtime.ownership import is_library
 
 ZIPS = (zip, enumerate, reversed)
 DISCRETE_METHODS = frozenset(

@@ -207,6 +207,8 @@ class Module:
         """Whether a function of this source is named here under its own name, but not there."""
         if any(d.name == function.name for d in self.done):
             return False
+        if isinstance(self.callees.object(core.name(function.name)), types.FunctionType):
+            return False  # it is the user's, with the attributes that it may have
         return any(function.name in core.globals_of(d) for d in self.done)
 
 

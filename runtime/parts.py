@@ -23,9 +23,12 @@ def is_array(x: Any) -> bool:
     """Whether a value is a number or an array of any kind."""
     if isinstance(x, (Array, *NUMBERS, numpy.ndarray, numpy.generic)):
         return True
-    if type(x) is UndefinedValue or not hasattr(x, "dtype"):
+    kind = type(x)
+    if kind is UndefinedValue or not hasattr(kind, "dtype") and "__getattr__" in vars(kind):
+        return False  # what a user's `__getattr__` makes up is none of an array's
+    if not hasattr(x, "dtype"):
         return False
-    if hasattr(type(x), "__overt_sparse__"):  # a container of arrays
+    if hasattr(kind, "__overt_sparse__"):  # a container of arrays
         return False
     return isinstance(getattr(x, "shape", None), tuple)
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import inspect
+import types
 from typing import Any
 
 from overt.runtime import config
@@ -12,7 +13,7 @@ from overt.runtime.interop import as_array, copied
 from overt.runtime.parts import is_array
 from overt.runtime.tree_registry import LENIENT
 from overt.transformer import transformed
-from overt.transformer.observed import pairs_of
+from overt.transformer.parted import pairs_of, snapshot_of
 from overt.transformer.static import Static, marked
 from overt.transformer.trees import is_unregistered, take_apart
 
@@ -124,14 +125,21 @@ def spec(x: Any) -> Any:
 
 
 def bound_objects(fn: Any) -> list[Any]:
-    """What a callable has bound: the object of a method, arguments of a partial."""
-    target = transformed.target_of(fn)
-    return [*target.prefix, *([target.keywords] if target.keywords else [])]
+    """What a callable has bound: the object of a method, a partial, a callable object."""
+    if isinstance(fn, types.FunctionType | type):
+        return []
+    if isinstance(fn, transformed.Transformed):
+        return bound_objects(fn.__wrapped__)
+    if isinstance(fn, types.MethodType):
+        return [*bound_objects(fn.__func__), fn.__self__]
+    return [fn] if pairs_of(fn) is not None else []
 
 
 def is_object(x: Any) -> bool:
     """Whether an argument is an object whose attributes the program may read."""
-    return not is_unregistered(x) and not LENIENT.is_node(type(x)) and pairs_of(x) is not None
+    if is_unregistered(x) or LENIENT.is_node(type(x)):
+        return False
+    return pairs_of(x) is not None or snapshot_of(x) is not None
 
 
 def value_key(x: Any) -> Any:

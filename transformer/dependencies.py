@@ -20,6 +20,7 @@ Path = tuple[
     str, ...
 ]  # names, each looked up in what the one before means; ".name" is an attribute
 MISSING: Any = type("Missing", (), {"__name__": "missing"})()
+ATOMS = (bool, int, float, complex, str, bytes, type(None))
 
 
 class Record:
@@ -131,8 +132,15 @@ def fingerprint(value: Any) -> str:
 def _function_print(value: Any) -> str:
     for function in functions_in(value):
         code = function.__code__
-        return f"function {function.__qualname__} {code.co_firstlineno} {file_digest(code)}"
+        place = f"{function.__qualname__} {code.co_firstlineno} {file_digest(code)}"
+        return f"function {place} {defaults_print(function)}"
     return f"{type(value).__qualname__}"
+
+
+def defaults_print(function: types.FunctionType) -> str:
+    """Default values as far as they may stand in a text."""
+    given = [*(function.__defaults__ or ()), *(function.__kwdefaults__ or {}).values()]
+    return " ".join(repr(x) if isinstance(x, ATOMS) else type(x).__name__ for x in given)
 
 
 _digests: dict[str, tuple[int, str]] = {}
@@ -170,12 +178,14 @@ Snapshot = list[tuple[Any, str, Any]]  # (dict, cell, module or class; name; val
 def snapshot(root: types.FunctionType, found: dict[Path, str]) -> Snapshot:
     """The recorded names with what they mean now: to see quickly that nothing changed."""
     known: dict[Path, Any] = {(): root}
-    taken: Snapshot = []
+    taken: Snapshot = as_defined(root)
     for path in found:
         owner, name = known.get(path[:-1]), path[-1]
         if name.startswith("."):
             known[path] = value = getattr(owner, name[1:], None)
             taken.append((owner, name[1:], value))
+            if isinstance(value, types.FunctionType):
+                taken += as_defined(value)
             continue
         function = next(functions_in(owner), None)
         if function is None:
@@ -188,7 +198,23 @@ def snapshot(root: types.FunctionType, found: dict[Path, str]) -> Snapshot:
         else:
             value = function.__globals__.get(name, MISSING)
             taken.append((function.__globals__, name, value))
+        if isinstance(known[path], types.FunctionType):
+            taken += as_defined(known[path])
     return taken
+
+
+def as_defined(function: types.FunctionType) -> Snapshot:
+    """The code and the defaults of a function."""
+    named = function.__kwdefaults__
+    taken = [(function, n, getattr(function, n)) for n in ("__code__", "__defaults__")]
+    taken.append((function, "__kwdefaults__", named))
+    return [*taken, *((named, name, value) for name, value in (named or {}).items())]
+
+
+def definition(root: types.FunctionType) -> tuple[Any, ...]:
+    """What of a function its rewritten form copies, by identity: the values of its defaults."""
+    named = root.__kwdefaults__ or {}
+    return (*map(id, root.__defaults__ or ()), *named, *map(id, named.values()))
 
 
 def unchanged(taken: Snapshot) -> bool:

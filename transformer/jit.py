@@ -73,12 +73,12 @@ class Jitted(Transformed):
         else:
             quick = self.quick.get(tuple(key))
             if quick is not None:
-                run, consts, handlers, aval, names, cells = quick
+                run, consts, handlers, aval, names, cells, functions = quick
                 for holder, name, value in names:
                     if holder.get(name) is not value:
                         break
                 else:
-                    if not cells or still_the_same(cells):
+                    if still_the_same(cells, functions):
                         try:
                             (made,) = run(buffers + consts).consume_with_handlers(handlers)
                         except Exception as error:
@@ -259,8 +259,15 @@ def is_nested() -> bool:
     return ledger is not None and ledger.outer is not None
 
 
-def still_the_same(cells: list[tuple]) -> bool:
-    """Whether closure cells still hold the same objects."""
+def still_the_same(cells: list[tuple], functions: list[tuple]) -> bool:
+    """Whether closure cells still hold the same objects, and functions are as they were."""
+    for f, code, defaults, named in functions:
+        if (
+            f.__code__ is not code
+            or f.__defaults__ is not defaults
+            or f.__kwdefaults__ is not named
+        ):
+            return False
     for cell, value in cells:
         try:
             if cell.cell_contents is not value:

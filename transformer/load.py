@@ -15,7 +15,7 @@ import re
 import tokenize
 import types
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from overt.rewrites import core, normalize
@@ -24,7 +24,7 @@ from overt.rewrites.core import NOWHERE, Origin
 from overt.rewrites.refusal import Refusal
 from overt.rewrites.rules import Resolver, our_function
 from overt.runtime.saved import Saved
-from overt.transformer.dependencies import MISSING, RECORD
+from overt.transformer.dependencies import ATOMS, MISSING, RECORD
 
 
 @dataclass(frozen=True)
@@ -229,11 +229,30 @@ def core_of(loaded: Loaded) -> core.Function:
         return getattr(our_function(resolver.object(callee)), "__name__", "") in MAKERS
 
     try:
-        function = normalize.normalize(loaded.node, text)
+        function = as_defined(normalize.normalize(loaded.node, text), loaded.function)
         return check_aliases(function, makes_array, functools.partial(called_by, resolver))
     except Refusal as refusal:
         line = refusal.line or loaded.node.lineno
         raise refusal.located(loaded.file.name, line, loaded.file.lines[line - 1]) from None
+
+
+def as_defined(function: core.Function, fn: types.FunctionType) -> core.Function:
+    """The function with the default values that it has now, where they are numbers or texts."""
+    values = dict(zip(reversed(fn.__code__.co_varnames[: fn.__code__.co_argcount]),
+                      reversed(fn.__defaults__ or ()), strict=False))  # fmt: skip
+    values |= fn.__kwdefaults__ or {}
+
+    def now(p: core.Param) -> core.Param:
+        written, value = p.default, values.get(core.base(p.name), MISSING)
+        if not isinstance(written, ast.Constant):
+            return p
+        if type(value) is type(written.value) and repr(value) == repr(written.value):
+            return p
+        if isinstance(value, ATOMS):
+            return replace(p, default=ast.Constant(value))
+        return replace(p, default=ast.Name("object", ast.Load()))  # whatever it is
+
+    return replace(function, params=tuple(map(now, function.params)))
 
 
 def text_of(loaded: Loaded, resolver: Resolver) -> normalize.Text:

@@ -7,15 +7,18 @@ takes them as inputs; containers and the user's objects are compared part by par
 from __future__ import annotations
 
 import types
+from collections.abc import Callable
+from operator import is_
 from typing import Any
 
 import numpy
 
 from overt.runtime.array import Array, DeviceArray
+from overt.runtime.ownership import is_users
+from overt.transformer.parted import MISSING, pairs_of, pairs_of_class, snapshot_of
 
-MISSING: Any = type("Missing", (), {"__repr__": lambda self: "nothing"})()
 _PLAIN = (int, float, complex, str, bytes, bool)
-_OPAQUE = (type, types.FunctionType, types.BuiltinFunctionType, types.ModuleType, types.MethodType)
+DEPTH = 8  # deeper parts count by their identity, and are observed for themselves
 
 
 class Seen:
@@ -43,7 +46,7 @@ class Plain(Seen):
         if x is value:
             return True
         same = type(x) is type(value) and bool(x == value)
-        return same and (type(x) is not float or str(x) == str(value))
+        return same and (type(x) not in (float, complex) or repr(x) == repr(value))
 
 
 class Number(Seen):
@@ -105,24 +108,41 @@ class Host(Seen):
         copy = self.copy
         if not isinstance(x, numpy.ndarray) or x.shape != copy.shape or x.dtype != copy.dtype:
             return False
-        return x.tobytes() == copy.tobytes() if x.dtype != object else x is self.value
+        return x.tobytes() == copy.tobytes()
+
+
+class Snapshot(Seen):
+    """What changes in ways of its own, such as a generator of random numbers: by its state."""
+
+    __slots__ = ("state",)
+    simple = False
+
+    def __init__(self, value: Any, state: Any):
+        super().__init__(value)
+        self.state = state
+
+    def matches(self, x: Any, arrays: list[Any]) -> bool:
+        return type(x) is type(self.value) and bool(snapshot_of(x) == self.state)
+
+    def has_changed(self) -> bool:
+        return bool(snapshot_of(self.value) != self.state)
 
 
 class Parts(Seen):
     """A container or an object of the user's: a copy of its parts, each observed."""
 
-    __slots__ = ("keys", "parts", "values")
+    __slots__ = ("kind", "keys", "parts", "values")
     simple = False
 
-    def __init__(self, value: Any, pairs: list[tuple[Any, Any]], depth: int, known: dict):
+    def __init__(self, value: Any, pairs: list[tuple[Any, Any]], parts: list[Seen]):
         super().__init__(value)
-        known[id(value)] = self
+        self.kind = type(value)
         self.keys = [key for key, _ in pairs]
         self.values = [part for _, part in pairs]
-        self.parts = [observe(part, depth - 1, known) for part in self.values]
+        self.parts = parts
 
     def matches(self, x: Any, arrays: list[Any]) -> bool:
-        if type(x) is not type(self.value):
+        if type(x) is not self.kind:
             return False
         pairs = pairs_of(x)
         if pairs is None or [key for key, _ in pairs] != self.keys:
@@ -132,51 +152,101 @@ class Parts(Seen):
         )
 
 
-def pairs_of(x: Any) -> list[tuple[Any, Any]] | None:
-    """The parts of a container or of an object of the user's, by index, key or attribute."""
-    if isinstance(x, (list, tuple)):
-        return list(enumerate(x))
-    if isinstance(x, dict):
-        return list(x.items())
-    if isinstance(x, (set, frozenset)):
-        return [(item, None) for item in x]
-    if isinstance(x, (*_OPAQUE, Array)):
-        return None
-    from overt.transformer.transformed import Transformed, is_users
+class ClassParts(Parts):
+    """A class: its functions by identity, its other attributes as they are observed."""
 
-    if isinstance(x, Transformed) or not is_users(type(x)):
-        return None
-    found = list(getattr(x, "__dict__", {}).items())
-    for kind in type(x).__mro__:
-        slots = kind.__dict__.get("__slots__", ())
-        for name in (slots,) if isinstance(slots, str) else slots:
-            if hasattr(x, name) and name not in ("__dict__", "__weakref__"):
-                found.append((name, getattr(x, name)))
-    return found
+    __slots__ = ("count", "fixed", "fixed_values", "data")
+
+    def __init__(self, value: type, pairs: list[tuple[Any, Any]], parts: list[Seen]):
+        super().__init__(value, pairs, parts)
+        self.count = len(vars(value))
+        settled = [type(part) is Seen for part in parts]
+        self.fixed = [k for k, plain in zip(self.keys, settled, strict=True) if plain]
+        self.fixed_values = [v for v, plain in zip(self.values, settled, strict=True) if plain]
+        self.data = [i for i, plain in enumerate(settled) if not plain]
+
+    def matches(self, x: Any, arrays: list[Any]) -> bool:
+        held = vars(x)
+        if len(held) != self.count or not all(
+            map(is_, map(held.get, self.fixed), self.fixed_values)
+        ):
+            return False
+        return all(
+            self.parts[i].matches(held.get(self.keys[i], MISSING), arrays) for i in self.data
+        )
 
 
-def observe(x: Any, depth: int = 8, known: dict | None = None) -> Seen:
-    """Remember a value as it is now."""
-    known = {} if known is None else known
-    if type(x) in _PLAIN or x is None:
-        return Plain(x)
-    if isinstance(x, DeviceArray):
-        return Device(x)
-    if isinstance(x, numpy.ndarray):
-        return Host(x)
-    if isinstance(x, numpy.generic):
-        return Plain(x)
-    if depth and (pairs := pairs_of(x)) is not None:
-        if id(x) in known:  # a cycle, or an object met twice: its parts are compared once
+Reached = Callable[[Any], None]
+
+
+class Observer:
+    """Observes one value; `reached` is told of the functions, classes and deep parts in it."""
+
+    def __init__(self, reached: Reached) -> None:
+        self.reached = reached
+        self.known: set[int] = set()
+
+    def observe(self, x: Any, depth: int = DEPTH) -> Seen:
+        """Remember a value as it is now."""
+        if type(x) in _PLAIN or x is None or isinstance(x, numpy.generic):
+            return Plain(x)
+        if isinstance(x, DeviceArray):
+            return Device(x)
+        if isinstance(x, numpy.ndarray) and x.dtype != object:
+            return Host(x)
+        if isinstance(x, type):
+            self.reached(x)
             return Seen(x)
-        return Parts(x, pairs, depth, known)
-    return Seen(x)
+        pairs = pairs_of(x)
+        if pairs is None:
+            state = snapshot_of(x)
+            if state is not None:
+                return Snapshot(x, state)
+            self.reached(x)
+            return Seen(x)
+        if not depth:
+            self.reached(x)
+            return Seen(x)
+        if id(x) in self.known:  # a cycle, or an object met twice: its parts are compared once
+            return Seen(x)
+        self.known.add(id(x))
+        self.reached(type(x))
+        return Parts(x, pairs, [self.observe(part, depth - 1) for _, part in pairs])
+
+    def observe_class(self, kind: type) -> ClassParts:
+        """The attributes of a class; of its functions `reached` is not told."""
+        pairs = pairs_of_class(kind)
+        self.known.add(id(kind))
+        return ClassParts(
+            kind,
+            pairs,
+            [Seen(x) if is_definition(x) else self.observe(x, DEPTH) for _, x in pairs],
+        )
+
+
+def is_definition(x: Any) -> bool:
+    """Whether an attribute of a class is a method, a property or the like."""
+    if isinstance(x, (types.FunctionType, type)):
+        return True
+    descriptor = hasattr(type(x), "__get__") and not is_users(type(x))
+    return descriptor and not isinstance(x, (Array, numpy.ndarray))
+
+
+def every(seen: Seen, kind: type) -> list[Any]:
+    """The observations of one kind within a value, in the order of its parts."""
+    if isinstance(seen, kind):
+        return [seen]
+    if isinstance(seen, Parts):
+        return [found for part in seen.parts for found in every(part, kind)]
+    return []
 
 
 def devices(seen: Seen) -> list[Device]:
     """The arrays within a value, in the order in which `matches` collects them."""
     if isinstance(seen, (Device, Number)):
         return [seen]  # type: ignore[list-item]
+    if isinstance(seen, ClassParts):
+        return [device for i in seen.data for device in devices(seen.parts[i])]
     if isinstance(seen, Parts):
         return [device for part in seen.parts for device in devices(part)]
     return []

@@ -18,9 +18,11 @@ from overt.runtime.program import Program
 from overt.runtime.staging import Graph, Symbolic
 from overt.runtime.undefined import refuse_unset
 from overt.transformer import state
-from overt.transformer.observed import MISSING, Number, Parts, Seen
-from overt.transformer.state import ARGUMENTS, Guards, Place, Watch, Write, differences, store
+from overt.transformer.observed import Number, Parts, Seen
+from overt.transformer.parted import MISSING
+from overt.transformer.state import ARGUMENTS, Place, Write, differences, store
 from overt.transformer.trees import Flat, take_apart
+from overt.transformer.watch import Guards, Watch, slot, watching
 
 STAGING = threading.RLock()  # code being staged may change the user's objects until it is undone
 
@@ -118,12 +120,13 @@ class Staged:
         watch = Watch()
         arguments = self.arguments
         for i, x in enumerate(arguments):
-            watch.places[id(ARGUMENTS), i] = (Place(ARGUMENTS, i), state.observe(x))
+            watch.places[id(ARGUMENTS), i] = (Place(ARGUMENTS, i), watch.observe(x))
         undo: list[Write] = []
-        with state.watching(watch):
+        with watching(watch):
             try:
                 observed = self.inject(watch, list(inputs[self.count :]), arguments, undo)
-                result = self.call(list(inputs[: self.count]))
+                with watch.running():
+                    result = self.call(list(inputs[: self.count]))
                 writes = [
                     w for place, seen in watch.places.values()
                     for w in differences(seen, place.get(arguments), place)
@@ -153,7 +156,7 @@ class Staged:
         for write, x in zip(self.numbers, inputs, strict=True):
             holder = write.place
             watch.places.setdefault(
-                (id(holder.holder), holder.key), (holder, state.observe(holder.get(arguments)))
+                (id(holder.holder), holder.key), (holder, watch.observe(holder.get(arguments)))
             )
             now = state.current(write, arguments)
             observed.append((write, Number(now)))
@@ -218,7 +221,7 @@ class Staged:
             run, consts, handlers, out = ready
             names = [(holder, name, seen.value) for holder, name, seen in guards.simple]
             cells = [(cell, seen.value) for cell, seen in guards.cells]
-            self.quick = (run, consts, handlers, out[0], names, cells)
+            self.quick = (run, consts, handlers, out[0], names, cells, guards.functions)
 
 
 def is_number(x: Any) -> bool:
@@ -227,7 +230,7 @@ def is_number(x: Any) -> bool:
 
 def note_injected(watch: Watch, write: Write, x: Any) -> None:
     """The observation of a slot now holds the symbolic value, so that only later stores count."""
-    found = state.slot(watch, write)
+    found = slot(watch, write)
     if found is None:
         return
     parent, position, _ = found
@@ -242,7 +245,7 @@ def note_injected(watch: Watch, write: Write, x: Any) -> None:
 
 def replace_number(watch: Watch, write: Write, number: Number) -> None:
     """From now on any number of this kind fits the slot."""
-    found = state.slot(watch, write)
+    found = slot(watch, write)
     if found is None:
         return
     parent, position, _ = found

@@ -24,7 +24,7 @@ from overt.runtime.primitive import GRAPH, counterpart
 from overt.runtime.staging import is_known
 from overt.runtime.tree import tree_leaves
 from overt.transformer import dependencies, rewrite
-from overt.transformer.state import WATCH
+from overt.transformer.watch import WATCH
 
 
 class Transformed:
@@ -187,12 +187,13 @@ def _function_source(fn: types.FunctionType) -> Any:
 
     found = _sources.get(fn)
     loaded = load.load(fn)
-    if found is None or found[0] is not loaded.node:
+    definition = dependencies.definition(fn)
+    if found is None or found[0] is not loaded.node or found[2] != definition:
         function = load.core_of(loaded)
         source = core.Source(
             (function,), loaded.namespace, file=loaded.file.name, load=_core_or_none
         )
-        found = _sources[fn] = (loaded.node, source)
+        found = _sources[fn] = (loaded.node, source, definition)
     return found[1]
 
 
@@ -208,12 +209,13 @@ def alive(fn: Any, chain: str, make: Callable[[], Any]) -> types.FunctionType:
     found = table.get(chain)
     if found is None or not dependencies.unchanged(found[2]):
         rewritten = rewrite.rewritten(function, chain, make)
-        if found is None or found[0] is not rewritten:
+        definition = dependencies.definition(function)
+        if found is None or found[0] is not rewritten or found[3] != definition:
             live = rewrite.bring_to_life(rewritten, function)
         else:
             live = found[1]
         taken = dependencies.snapshot(function, rewritten.found)
-        found = table[chain] = (rewritten, live, taken)
+        found = table[chain] = (rewritten, live, taken, definition)
     watch = WATCH.get()
     if watch is not None:
         watch.function(function, found[1])

@@ -1,0 +1,328 @@
+"""The places that the functions of one program read, found from their code before it runs.
+
+From a function the way goes on to the functions that it names, to the classes of the objects it
+reaches, and to those of their methods whose names occur in any code met.
+"""
+
+from __future__ import annotations
+
+import collections
+import os
+import types
+from collections.abc import Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
+from typing import Any
+
+from overt.runtime.ownership import is_users, is_users_file
+from overt.runtime.places import GENERATED
+from overt.transformer import dependencies, reads, volatile
+from overt.transformer.observed import (
+    Device,
+    Number,
+    Observer,
+    Parts,
+    Seen,
+    Snapshot,
+    devices,
+    every,
+)
+from overt.transformer.parted import MISSING, Definition
+from overt.transformer.state import ALL, THINGS, Place, Write
+
+
+class Watch:
+    """Collects the places that the functions of one program read."""
+
+    def __init__(self) -> None:
+        self.places: dict[tuple[int, Any], tuple[Place, Seen]] = {}
+        self.live: set[int] = set()
+        self.codes: list[types.FunctionType] = []
+        self.reached: set[int] = set()  # functions, classes and deep parts met
+        self.names: set[str] = set()  # all names in the code of the functions met
+        self.waiting: dict[str, list[Any]] = {}  # methods whose names did not occur yet
+        self.imports: list[types.FunctionType] = []
+        self.calls = volatile.Calls()
+        self.pending: collections.deque[Any] = collections.deque()
+
+    # --- places
+
+    def add(self, holder: Any, key: Any, value: Any) -> None:
+        mark = (id(holder), key)
+        if mark in self.places:
+            return
+        if isinstance(value, types.ModuleType):
+            self.places[mark] = (Place(holder, key), Seen(value))
+        else:
+            self.places[mark] = (Place(holder, key), self.observe(value))
+
+    def thing(self, x: Any) -> None:
+        """Something that is reached in other ways than by one name."""
+        self.places[id(THINGS), id(x)] = (Place(THINGS, x), self.observe(x))
+
+    def observe(self, x: Any) -> Seen:
+        return Observer(self.pending.append).observe(x)
+
+    # --- functions
+
+    def function(self, function: types.FunctionType, live: types.FunctionType) -> None:
+        """A function of the user's runs in its rewritten form `live`."""
+        if id(live) in self.live:
+            return
+        self.live.add(id(live))
+        if function.__code__.co_filename not in GENERATED:
+            self.pending.append(function)  # variables of generated code live as long as its run
+        for one in (function, live):
+            for holder, name in reads.places(one):
+                self.add(holder, name, holder.get(name, MISSING))
+        self.looked_up(function, live)
+        self.work()
+
+    def looked_up(self, function: types.FunctionType, live: types.FunctionType) -> None:
+        """Names that the passes resolved, and that may be gone from the generated text."""
+        rewritten = live.__dict__.get("__overt__")
+        owners = {(): function}
+        for path in getattr(rewritten, "found", ()):
+            owner = owners.get(path[:-1])
+            name = path[-1]
+            if name.startswith("."):
+                continue
+            if owner is None or name in owner.__code__.co_freevars:
+                continue
+            value = owner.__globals__.get(name, MISSING)
+            if value is not MISSING:
+                self.add(owner.__globals__, name, value)
+                for inner in dependencies.functions_in(value):
+                    owners[path] = inner
+
+    def work(self) -> None:
+        """Go on from everything that was met."""
+        while self.pending:
+            x = self.pending.popleft()
+            if id(x) in self.reached:
+                continue
+            self.reached.add(id(x))
+            if isinstance(x, types.FunctionType):
+                self.code(x)
+            elif isinstance(x, type):
+                self.users_class(x)
+            elif isinstance(x, types.ModuleType):
+                for holder, name in reads.followed({"": x}, "", ()):
+                    if holder is vars(x):
+                        self.add(holder, name, holder[name])
+            elif (inner := getattr(x, "__wrapped__", None)) is not None:
+                self.pending.append(inner)
+            elif (own := getattr(x, "__dict__", None)) and is_wrapper(x):
+                self.pending += [f for f in own.values() if isinstance(f, types.FunctionType)]
+            elif type(x) not in ATOMS and Observer(lambda _: None).observe(x).__class__ is Parts:
+                self.thing(x)
+
+    def code(self, f: types.FunctionType) -> None:
+        """What a function reads, and the functions that it names."""
+        file = f.__code__.co_filename
+        if file in GENERATED or "__overt__" in f.__dict__:
+            return
+        for name, cell in zip(f.__code__.co_freevars, f.__closure__ or (), strict=True):
+            self.add(cell, name, Place(cell, name).get([]))
+        if not is_users_file(file) and not is_users(f):
+            return
+        self.codes.append(f)
+        definition = Definition(f)
+        if f.__kwdefaults__ or any(not is_constant(x) for x in f.__defaults__ or ()) or any(
+            not name.startswith("__") for name in vars(f)
+        ):  # fmt: skip
+            self.thing(definition)
+        if not is_users_file(file):
+            return
+        found = reads.reads_of(f.__code__)
+        for holder, name in reads.places(f):
+            self.add(holder, name, holder.get(name, MISSING))
+        for name, attributes in found.cells:
+            if name in f.__code__.co_freevars:
+                value = Place((f.__closure__ or ())[f.__code__.co_freevars.index(name)], name)
+                space = {name: value.get([])}
+                for holder, inner in reads.followed(space, name, attributes):
+                    if holder is not space:
+                        self.add(holder, inner, holder.get(inner, MISSING))
+        if found.imports or {"modules", "import_module"} & found.names:
+            self.imports.append(f)
+            self.imported(f)
+        if "globals" in found.names:
+            for holder, name in reads.all_names(f.__globals__):
+                self.add(holder, name, holder[name])
+        if {"environ", "getenv"} & found.names:
+            self.thing(os.environ)
+        new = found.names - self.names
+        if reads.DYNAMIC & found.names:
+            new = new | (found.texts - self.names)
+        self.names |= new
+        self.calls.expect(new)
+        for name in new & self.waiting.keys():
+            self.pending += self.waiting.pop(name)
+
+    def imported(self, f: types.FunctionType) -> None:
+        """Names of modules that a function imports itself."""
+        for module, taken in reads.modules(f):
+            space = vars(module)
+            places = [(space, n) for n in taken] if taken else reads.all_names(space)
+            for holder, name in places:
+                self.add(holder, name, holder.get(name, MISSING))
+
+    def users_class(self, kind: type) -> None:
+        """What a class defines, and those of its methods that are used."""
+        self.pending += [c for c in kind.__mro__[1:] if c is not object]
+        self.pending.append(type(kind))
+        if not is_users(kind):
+            return
+        seen = Observer(self.pending.append).observe_class(kind)
+        self.places[id(THINGS), id(kind)] = (Place(THINGS, kind), seen)
+        for name, value in zip(seen.keys, seen.values, strict=True):
+            for f in functions_of(value):
+                if name in self.names or name.startswith("__") and name.endswith("__"):
+                    self.pending.append(f)
+                else:
+                    self.waiting.setdefault(name, []).append(f)
+
+    @contextmanager
+    def running(self) -> Iterator[None]:
+        """Around the run; what it must not do is refused, what it imports is found."""
+        before = volatile.shared_generators()
+        try:
+            yield
+        finally:
+            self.calls.stop()
+        self.calls.check()
+        volatile.refuse_drawn(before, self.codes)
+        for _, seen in self.places.values():
+            for found in every(seen, Snapshot):
+                if found.has_changed():
+                    volatile.refuse_used(found.value, self.codes)
+        for f in self.imports:
+            self.imported(f)
+        self.work()
+
+
+ATOMS = (str, bytes, int, float, complex, bool, type(None))
+
+
+def is_wrapper(x: Any) -> bool:
+    """Whether a value is a function of ours that holds functions of the user's."""
+    return callable(x) and type(x).__module__.startswith("overt.")
+
+
+def is_constant(x: Any) -> bool:
+    """Whether a default value never changes."""
+    return isinstance(x, (*ATOMS, types.BuiltinFunctionType))
+
+
+def functions_of(x: Any) -> Iterator[Any]:
+    """The functions behind an attribute of a class: of a method, a property and the like."""
+    if isinstance(x, types.FunctionType):
+        yield x
+        return
+    for name in ("__func__", "__wrapped__", "fget", "fset", "fdel", "func", "dispatcher"):
+        f = getattr(x, name, None)
+        if f is not None and not isinstance(x, type):
+            yield f
+
+
+WATCH: ContextVar[Watch | None] = ContextVar("overt_watch", default=None)
+
+
+@contextmanager
+def watching(watch: Watch) -> Iterator[Watch]:
+    """Functions that come alive in the block are watched."""
+    token = WATCH.set(watch)
+    try:
+        yield watch
+    finally:
+        WATCH.reset(token)
+
+
+class Guards:
+    """The observations of one staged program, checked before it is run."""
+
+    def __init__(self, watch: Watch) -> None:
+        self.simple: list[tuple[dict, Any, Seen]] = []  # a name in a dict: `is` settles it
+        self.cells: list[tuple[Any, Seen]] = []  # the same for closure cells
+        self.functions = [(f, f.__code__, f.__defaults__, f.__kwdefaults__) for f in watch.codes]
+        self.places: list[tuple[Place, Seen]] = []
+        self.arrays: list[Device] = []
+        for place, seen in watch.places.values():
+            for device in devices(seen):
+                if isinstance(device, Device):
+                    device.settle()
+            if seen.simple and isinstance(place.holder, dict):
+                self.simple.append((place.holder, place.key, seen))
+            elif seen.simple and place.is_cell:
+                self.cells.append((place.holder, seen))
+            else:
+                self.places.append((place, seen))
+                self.arrays += devices(seen)
+
+    def hold(self, arguments: list[Any]) -> list[Any] | None:
+        """The arrays as they are now; None if the program does not fit any more."""
+        for holder, name, seen in self.simple:
+            value = holder.get(name, MISSING)
+            if value is not seen.value and not seen.matches(value, []):
+                return None
+        for cell, seen in self.cells:
+            try:
+                value = cell.cell_contents
+            except ValueError:
+                return None
+            if value is not seen.value and not seen.matches(value, []):
+                return None
+        for f, code, defaults, named in self.functions:
+            if (
+                f.__code__ is not code
+                or f.__defaults__ is not defaults
+                or f.__kwdefaults__ is not named
+            ):
+                return None
+        arrays: list[Any] = []
+        for place, seen in self.places:
+            if not seen.matches(place.get(arguments), arrays):
+                return None
+        return arrays
+
+    def changed(self, arguments: list[Any]) -> list[str]:
+        """What does not fit any more, in words."""
+        found = []
+        for holder, name, seen in self.simple:
+            if not seen.matches(now := holder.get(name, MISSING), []):
+                found.append(f"{name} was {seen.value!r}, is {now!r}")
+        for cell, seen in self.cells:
+            if not seen.matches(now := cell.cell_contents, []):
+                found.append(f"a variable of an outer function was {seen.value!r}, is {now!r}")
+        for f, code, defaults, named in self.functions:
+            if (f.__code__, f.__defaults__, f.__kwdefaults__) != (code, defaults, named):
+                found.append(f"the function {f.__qualname__} was redefined")
+        for place, seen in self.places:
+            if not seen.matches(place.get(arguments), []):
+                found.append(f"{place.words()} has changed")
+        return found
+
+    def index_of(self, array: Any) -> int | None:
+        """Which of the observed arrays this one is."""
+        for i, device in enumerate(self.arrays):
+            if isinstance(device, Device) and device.value is array:
+                return i
+        return None
+
+    def number_index(self, number: Number) -> int:
+        return next(i for i, seen in enumerate(self.arrays) if seen is number)
+
+
+def slot(watch: Watch, write: Write) -> tuple[Parts | None, int, Seen] | None:
+    """Where a written number was observed: its container's parts and the position there."""
+    found = watch.places.get((id(write.place.holder), write.place.key))
+    if found is None:
+        return None
+    seen, parent, position = found[1], None, 0
+    for step in write.steps:
+        if not isinstance(seen, Parts) or step is ALL or step not in seen.keys:
+            return None
+        parent, position = seen, seen.keys.index(step)
+        seen = seen.parts[position]
+    return parent, position, seen
