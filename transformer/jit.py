@@ -24,6 +24,7 @@ from overt.transformer.transformed import Transformed, noted
 _current = config.current
 _flatten = STRICT.flatten
 EVERY: weakref.WeakSet[Jitted] = weakref.WeakSet()
+MOST_VARIANTS = 32  # programs kept for one kind of arguments, for values that are read outside
 MANY_SHAPES = 16  # programs for values of one argument before a warning
 
 
@@ -164,6 +165,7 @@ class Jitted(Transformed):
                 continue
             table = variants.of(call)
             table.insert(0, staged)
+            del table[MOST_VARIANTS:]
             self.warn_of_many(variants)
             arrays = staged.guards.hold(call.objects)
             if arrays is None:

@@ -18,11 +18,12 @@ from overt.runtime.program import Program
 from overt.runtime.staging import Graph, Symbolic
 from overt.runtime.undefined import refuse_unset
 from overt.transformer import state
+from overt.transformer.guards import Guards, slot
 from overt.transformer.observed import Number, Parts, Seen
 from overt.transformer.parted import MISSING
 from overt.transformer.state import ARGUMENTS, Place, Write, differences, store
 from overt.transformer.trees import Flat, take_apart
-from overt.transformer.watch import Guards, Watch, slot, watching
+from overt.transformer.watch import Watch, watching
 
 STAGING = threading.RLock()  # code being staged may change the user's objects until it is undone
 

@@ -18,17 +18,14 @@ from overt.runtime.ownership import is_users, is_users_file
 from overt.runtime.places import GENERATED
 from overt.transformer import dependencies, reads, volatile
 from overt.transformer.observed import (
-    Device,
-    Number,
     Observer,
     Parts,
     Seen,
     Snapshot,
-    devices,
     every,
 )
 from overt.transformer.parted import MISSING, Definition
-from overt.transformer.state import ALL, THINGS, Place, Write
+from overt.transformer.state import THINGS, Place
 
 
 class Watch:
@@ -237,92 +234,3 @@ def watching(watch: Watch) -> Iterator[Watch]:
         yield watch
     finally:
         WATCH.reset(token)
-
-
-class Guards:
-    """The observations of one staged program, checked before it is run."""
-
-    def __init__(self, watch: Watch) -> None:
-        self.simple: list[tuple[dict, Any, Seen]] = []  # a name in a dict: `is` settles it
-        self.cells: list[tuple[Any, Seen]] = []  # the same for closure cells
-        self.functions = [(f, f.__code__, f.__defaults__, f.__kwdefaults__) for f in watch.codes]
-        self.places: list[tuple[Place, Seen]] = []
-        self.arrays: list[Device] = []
-        for place, seen in watch.places.values():
-            for device in devices(seen):
-                if isinstance(device, Device):
-                    device.settle()
-            if seen.simple and isinstance(place.holder, dict):
-                self.simple.append((place.holder, place.key, seen))
-            elif seen.simple and place.is_cell:
-                self.cells.append((place.holder, seen))
-            else:
-                self.places.append((place, seen))
-                self.arrays += devices(seen)
-
-    def hold(self, arguments: list[Any]) -> list[Any] | None:
-        """The arrays as they are now; None if the program does not fit any more."""
-        for holder, name, seen in self.simple:
-            value = holder.get(name, MISSING)
-            if value is not seen.value and not seen.matches(value, []):
-                return None
-        for cell, seen in self.cells:
-            try:
-                value = cell.cell_contents
-            except ValueError:
-                return None
-            if value is not seen.value and not seen.matches(value, []):
-                return None
-        for f, code, defaults, named in self.functions:
-            if (
-                f.__code__ is not code
-                or f.__defaults__ is not defaults
-                or f.__kwdefaults__ is not named
-            ):
-                return None
-        arrays: list[Any] = []
-        for place, seen in self.places:
-            if not seen.matches(place.get(arguments), arrays):
-                return None
-        return arrays
-
-    def changed(self, arguments: list[Any]) -> list[str]:
-        """What does not fit any more, in words."""
-        found = []
-        for holder, name, seen in self.simple:
-            if not seen.matches(now := holder.get(name, MISSING), []):
-                found.append(f"{name} was {seen.value!r}, is {now!r}")
-        for cell, seen in self.cells:
-            if not seen.matches(now := cell.cell_contents, []):
-                found.append(f"a variable of an outer function was {seen.value!r}, is {now!r}")
-        for f, code, defaults, named in self.functions:
-            if (f.__code__, f.__defaults__, f.__kwdefaults__) != (code, defaults, named):
-                found.append(f"the function {f.__qualname__} was redefined")
-        for place, seen in self.places:
-            if not seen.matches(place.get(arguments), []):
-                found.append(f"{place.words()} has changed")
-        return found
-
-    def index_of(self, array: Any) -> int | None:
-        """Which of the observed arrays this one is."""
-        for i, device in enumerate(self.arrays):
-            if isinstance(device, Device) and device.value is array:
-                return i
-        return None
-
-    def number_index(self, number: Number) -> int:
-        return next(i for i, seen in enumerate(self.arrays) if seen is number)
-
-
-def slot(watch: Watch, write: Write) -> tuple[Parts | None, int, Seen] | None:
-    """Where a written number was observed: its container's parts and the position there."""
-    found = watch.places.get((id(write.place.holder), write.place.key))
-    if found is None:
-        return None
-    seen, parent, position = found[1], None, 0
-    for step in write.steps:
-        if not isinstance(seen, Parts) or step is ALL or step not in seen.keys:
-            return None
-        parent, position = seen, seen.keys.index(step)
-        seen = seen.parts[position]
-    return parent, position, seen
