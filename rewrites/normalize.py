@@ -77,6 +77,7 @@ class Builder:
         self.made: set[str] = set()  # names that removing exits needed
         self.through: frozenset[str] = frozenset()  # names kept in step with what is stored
         self.fills: frozenset[str] = frozenset()  # names whose objects the statement writes into
+        self.unused: ast.expr | None = None  # the expression whose value nothing reads
 
     # --- functions
 
@@ -237,6 +238,7 @@ class Builder:
     def do_Expr(self, s: ast.Expr) -> None:
         if isinstance(s.value, ast.Constant):
             return
+        self.unused = s.value
         value = self.expr(s.value)
         if isinstance(value, ast.Name) and value.id.startswith("ignored"):
             return  # the value of a changing method, hoisted
@@ -792,11 +794,13 @@ class Expressions(ast.NodeTransformer):
         if isinstance(f, ast.Attribute) and f.attr in CHANGING and root_name(f.value) & b.local:
             if not node.keywords and not self.hidden:
                 args = [self.visit(a) for a in node.args]
-                taken = f.attr in ("pop", "popitem", "popleft", "setdefault")
+                taken = node is not b.unused or f.attr in ("pop", "popitem", "popleft")
                 value = b.change(f.value, f.attr, args, f.attr if taken else "ignored")
                 if value is not None:
                     self.unconditional(node, f"`.{f.attr}(...)`")
                     return value
+            elif node is not b.unused:
+                pass
             elif f.attr == "sort" and not self.hidden and all(k.arg for k in node.keywords):
                 keywords = [ast.keyword(k.arg, self.visit(k.value)) for k in node.keywords]
                 value = b.change(f.value, f.attr, [], "ignored", keywords)

@@ -98,7 +98,6 @@ class TangentRules:
         holder = value.value
         if value.attr == "at":
             self.at[target] = (holder, None)
-            return None
         dot = self.walk.full(holder)
         if value.attr in ARRAY_ATTRIBUTES:
             return Tangent(ast.Attribute(dot, value.attr, ast.Load()))
@@ -109,7 +108,6 @@ class TangentRules:
             x, index = self.at[value.value.id]
             if index is None:
                 self.at[target] = (x, value.slice)
-                return None
         if self.walk.dot(value.value) is None:
             return None
         return Tangent(ast.Subscript(self.walk.full(value.value), value.slice, ast.Load()))

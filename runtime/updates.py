@@ -7,12 +7,16 @@ range by default; "fill" (or "drop") gives `fill_value` instead.
 
 from __future__ import annotations
 
+import dataclasses
 from collections.abc import Callable
 from typing import Any
 
 from overt.runtime import numpy as np
 from overt.runtime.numpy.indexing import add_at, erase, place, read, set_item, taken, write
 from overt.runtime.numpy.movement import with_rule
+from overt.runtime.plain import plain
+from overt.runtime.record import vjp_call
+from overt.runtime.tangents import call_with_tangents
 
 __all__ = ["At", "AtIndex", "add_at", "erase", "place", "set_item", "taken"]
 
@@ -37,6 +41,7 @@ def mode_name(mode: Any, modes: dict[Any, str]) -> str:
     return modes[name]
 
 
+@dataclasses.dataclass(frozen=True, eq=False, repr=False, slots=True)
 class At:
     """What `x.at` is: index it, then say what to do there.
 
@@ -44,63 +49,71 @@ class At:
     Array([6., 2.], dtype=float32)
     """
 
-    __slots__ = ("x",)
-
-    def __init__(self, x: Any):
-        self.x = x
+    x: Any
 
     def __getitem__(self, index: Any) -> AtIndex:
         return AtIndex(self.x, index)
+
+    def item_placed(self, g: Any, index: Any) -> Any:
+        """The cotangent of this from that of one part: both are one of the array."""
+        return dataclasses.replace(self, x=g.x)
 
     def __repr__(self) -> str:
         return f"At({self.x!r})"
 
 
+@dataclasses.dataclass(frozen=True, eq=False, repr=False, slots=True)
 class AtIndex:
     """One part of an array, about to be read or updated. Repeated indices: every update counts."""
 
-    __slots__ = ("x", "index")
-
-    def __init__(self, x: Any, index: Any):
-        self.x, self.index = x, index
+    x: Any
+    index: Any
 
     def __repr__(self) -> str:
         return f"AtIndex({self.x!r}, {self.index!r})"
 
+    @plain
     def set(self, values: Any, **how: Any) -> Any:
         """The array with `values` in this part."""
         return update(self.x, self.index, values, combine="set", **how)
 
+    @plain
     def add(self, values: Any, **how: Any) -> Any:
         """The array with `values` added to this part."""
         return update(self.x, self.index, values, combine="add", **how)
 
+    @plain
     def subtract(self, values: Any, **how: Any) -> Any:
         """The array with `values` subtracted from this part."""
         return update(self.x, self.index, np.negative(values), combine="add", **how)
 
     sub = subtract
 
+    @plain
     def multiply(self, values: Any, **how: Any) -> Any:
         """The array with this part multiplied by `values`."""
         return update(self.x, self.index, values, combine="multiply", **how)
 
     mul = multiply
 
+    @plain
     def divide(self, values: Any, **how: Any) -> Any:
         """The array with this part divided by `values`."""
         factors = update(np.ones_like(self.x), self.index, values, combine="multiply", **how)
         return np.divide(self.x, factors)
 
+    @plain
     def power(self, values: Any, **how: Any) -> Any:
         """The array with this part raised to `values`."""
         exponents = update(np.ones_like(self.x), self.index, values, combine="multiply", **how)
         return np.power(self.x, exponents)
 
+    @plain
     def min(self, values: Any, **how: Any) -> Any:
         """The array with this part no larger than `values`."""
         return update(self.x, self.index, values, combine="min", **how)
 
+    @plain
     def max(self, values: Any, **how: Any) -> Any:
         """The array with this part no smaller than `values`."""
         return update(self.x, self.index, values, combine="max", **how)
@@ -117,6 +130,7 @@ class AtIndex:
 
         return for_loop(loop_range(0, most, 1), again, self.x)
 
+    @plain
     def get(self, *, mode: Any = None, fill_value: Any = None, indices_are_sorted: bool = False,
             unique_indices: bool = False) -> Any:  # fmt: skip
         """This part. Modes "fill" and "drop": `fill_value`, or NaN, where it is out of range."""
@@ -151,6 +165,15 @@ def place_at(
     return write(np.zeros_like(x), index, g, combine="add", check=False, **how)
 
 
+@with_rule(
+    arrays=("x", "index", "values"),
+    vjp=(
+        lambda g, out, x, index, values, **how: update_bar(g, x, index, values, 0, **how),
+        None,
+        lambda g, out, x, index, values, **how: update_bar(g, x, index, values, 1, **how),
+    ),
+    jvp=lambda dots, out, x, index, values, **how: update_dot(dots, x, index, values, **how),
+)
 def update(
     x: Any, index: Any, values: Any, *, combine: str, mode: Any = None, fill_value: Any = None,
     indices_are_sorted: bool = False, unique_indices: bool = False, out_sharding: Any = None,
@@ -168,3 +191,15 @@ def update(
         sorted=indices_are_sorted,
         unique=unique_indices,
     )
+
+
+def update_bar(g: Any, x: Any, index: Any, values: Any, which: int, **how: Any) -> Any:
+    """The cotangent of the array, or of the values, of an update."""
+    return vjp_call(lambda x, values: update(x, index, values, **how), x, values)[1](g)[which]
+
+
+def update_dot(dots: Any, x: Any, index: Any, values: Any, **how: Any) -> Any:
+    """The tangent of an update."""
+    return call_with_tangents(
+        lambda x, values: update(x, index, values, **how), (x, values), (dots[0], dots[2])
+    )[1]

@@ -17,7 +17,7 @@ from collections.abc import Callable
 from typing import Any
 
 from overt.rewrites.refusal import Refusal
-from overt.runtime.containers import appended, changed, popped
+from overt.runtime.containers import COPIED, appended, changed, popped
 from overt.runtime.cotangents import Moved, Token, move, shapes_in
 from overt.runtime.derivatives import is_inexact, zeros_like_tree
 from overt.runtime.escape import KEPT, Escape, held_by, is_kept, settled, unchanged
@@ -133,6 +133,8 @@ def call_pair(f: Any, args: tuple[Any, ...], keywords: dict[str, Any]) -> Any:
         return found
     if any(f is c for c in CHANGERS) and args and is_users_object(args[0]):
         raise Escape(args[0], KEPT)
+    if (f is popped or f is changed) and not isinstance(args[0], COPIED):  # `x.at[i]`, an array
+        return None
     if f is set_item and not is_array(args[0]):
         return moved(None, f, args, keywords)
     if is_mover(f) and not any(map(has_derivative, keywords.values())):

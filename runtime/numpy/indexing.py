@@ -113,6 +113,8 @@ def place(piece: Any, x: Any, index: Any) -> Any:
     Array([0., 2., 0.], dtype=float32)
     """
     if not (on_device(x) or is_host_array(x)):
+        if hasattr(type(x), "item_placed"):  # `x.at`
+            return None if piece is None else x.item_placed(piece, index)
         zero = zeros_like_tree(x)
         return zero if piece is None else replaced(zero, index, fitted(piece, x[index]))
     return add_at(np.zeros(x.shape, float_like(x, piece)), index, piece)
