@@ -135,7 +135,7 @@ class Expressions(ast.NodeTransformer):
     def plain_call(self, node: ast.Call) -> bool:
         f = node.func
         if isinstance(f, ast.Name):
-            if f.id in ("@is_sequence", "@is_mapping"):
+            if f.id in ("@is_sequence", "@is_mapping", "@is_a"):
                 return True
             if self.callees.is_builtin(f, *PLAIN_BUILTINS):
                 return True

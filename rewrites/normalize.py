@@ -663,6 +663,18 @@ class Renamed(ast.NodeTransformer):
         return ast.ExceptHandler(node.type, self.env.get(node.name or "", node.name), node.body)
 
 
+def names_numbers(kinds: ast.expr) -> bool:
+    """Whether the second argument of `isinstance` names kinds of Python numbers."""
+    return any(
+        isinstance(n, ast.Name)
+        and n.id in ("bool", "int", "float", "complex")
+        or isinstance(n, ast.Attribute)
+        and isinstance(n.value, ast.Name)
+        and n.value.id == "numbers"
+        for n in ast.walk(kinds)
+    )
+
+
 class Expressions(ast.NodeTransformer):
     """Names to versions; walrus, changing methods and lambdas hoisted in front of the statement."""
 
@@ -825,6 +837,20 @@ class Expressions(ast.NodeTransformer):
             node = ast.copy_location(
                 ast.Call(node.func, [ast.Name("__class__"), ast.Name(b.first)], []), node
             )
+        if isinstance(f, ast.Name) and f.id == "isinstance" and len(node.args) == 2:
+            if "isinstance" not in b.local and names_numbers(node.args[1]):
+                node = ast.copy_location(ast.Call(ast.Name("@is_a"), node.args, []), node)
+        return self.generic(node)  # type: ignore[return-value]
+
+    def visit_Compare(self, node: ast.Compare) -> ast.expr:
+        flag = getattr(node.comparators[0], "value", None)
+        if len(node.ops) == 1 and isinstance(node.ops[0], ast.Is | ast.IsNot):
+            if isinstance(node.comparators[0], ast.Constant) and isinstance(flag, bool):
+                helper = ast.Name("@is_true" if flag else "@is_false")
+                asked: ast.expr = ast.Call(helper, [node.left], [])
+                if isinstance(node.ops[0], ast.IsNot):
+                    asked = ast.UnaryOp(ast.Not(), asked)
+                return self.visit(ast.copy_location(asked, node))
         return self.generic(node)  # type: ignore[return-value]
 
     def visit_Lambda(self, node: ast.Lambda) -> ast.expr:

@@ -21,6 +21,7 @@ import overt.runtime.numpy as ours
 from overt.rewrites import core
 from overt.rewrites.members import members_of
 from overt.runtime.primitive import Primitive, Rule, counterpart, rule_of
+from overt.runtime.scalars import is_a, is_false, is_true
 
 OPERATORS = {
     ast.Add: "add",
@@ -53,7 +54,7 @@ DISCRETE = frozenset(
     f
     for f in (
         len, range, int, bool, str, isinstance, issubclass, type, id, hash, repr, print, callable,
-        hasattr, any, all, format, slice, round, chr, ord, bin, hex,
+        hasattr, any, all, format, slice, round, chr, ord, bin, hex, is_a, is_false, is_true,
     )
 )  # fmt: skip
 

@@ -148,6 +148,9 @@ class TangentRules:
                     args = [args[0], core.tuple_of(list(args[1:]))]
                 f = ast.Attribute(core.name("@np"), f.attr, ast.Load())
                 value = ast.Call(f, args, keywords)
+        if fn is overt.runtime.place_field and walk.dot(args[1]) is not None:
+            dots = [walk.full(args[0]), walk.full(args[1])]
+            return Tangent(runtime("place_field_dot", *dots, *args))
         place = LINEAR_HELPERS.get(fn) if isinstance(fn, types.FunctionType) else None
         if place is not None and not keywords and len(args) > place:
             if not any(isinstance(a, ast.Starred) for a in args):

@@ -82,9 +82,10 @@ _NAMES = {
     "scipy.incomplete": "beta_density betainc_along gamma_density gammainc_along gammainc_by_a",
     "scipy.integrals": "slope_of_expn slope_of_owens_t slope_of_spence",
     "scipy.incomplete_slopes": "igamma_grad_a random_gamma_grad",
+    "scalars": "is_a is_false is_true",
     "staged_builtins": "all_ any_ bool_ check float_ formatted int_ max_ min_ once_a_call print_ "
     "sorted_",
-    "tangents": "field_dot tangent_for updated zero_dot",
+    "tangents": "field_dot place_field_dot tangent_for updated zero_dot",
     "truth": "and_ if_else not_ or_",
     "unsure": "is_none",
     "vectors": "any_lane batched",

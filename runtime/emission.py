@@ -234,7 +234,8 @@ class Emitter:
 
         def branch(region: Graph) -> Any:
             def write(_: Any) -> list[Any]:
-                b.token = before
+                if ordered:
+                    b.token = before
                 results = self._region(region, live, node.out)
                 return [*results, b.token] if ordered else results
 

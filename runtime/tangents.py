@@ -12,6 +12,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from overt.runtime import dtypes
+from overt.runtime.cotangents import place_field
 from overt.runtime.derivatives import (
     PARTS_OF,
     children_of,
@@ -34,6 +35,7 @@ __all__ = [
     "filled",
     "is_moving",
     "listed",
+    "place_field_dot",
     "tangent_for",
     "updated",
     "zero_dot",
@@ -163,6 +165,13 @@ def field_dot(dot: Any, x: Any, name: str) -> Any:
     if any(value is part for part in parts.values) and hasattr(dot, name):
         return getattr(dot, name)
     return call_with_tangents(getattr, (x, name), (dot, None))[1]
+
+
+def place_field_dot(g_dot: Any, x_dot: Any, g: Any, x: Any, name: str) -> Any:
+    """The tangent of `place_field(g, x, name)`: a computed field depends on `x`."""
+    if isinstance(getattr(type(x), name, None), property):
+        return call_with_tangents(place_field, (g, x, name), (g_dot, x_dot, None))[1]
+    return place_field(g_dot, x, name)
 
 
 def updated(x: Any, method: str, index: Any, *values: Any, **how: Any) -> Any:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import warnings
+from typing import Any, NamedTuple
 
 import numpy
 import pytest
@@ -132,3 +133,40 @@ def test_over_lanes(f):
     second = overt.vmap(overt.grad(lambda w: np.sum(overt.grad(f)(w, XS) * V)))
     products = [product(f, w) for w in ws]
     numpy.testing.assert_allclose(overt.jit(second)(ws), products, rtol=1e-5, atol=1e-7)
+
+
+class Spring(NamedTuple):
+    stiffness: Any
+    length: Any
+
+    @property
+    def energy(self):
+        return self.stiffness**3 * self.length
+
+
+def test_a_computed_field():
+    def slope_of(x):
+        return overt.grad(lambda spring: spring.energy)(Spring(x, x)).stiffness  # 3 x ** 3
+
+    want = pytest.approx(9 * 0.7**2)
+    assert float(overt.jvp(slope_of, (0.7,), (1.0,))[1]) == want
+    assert float(overt.grad(slope_of)(0.7)) == want
+    assert float(overt.jit(lambda x: overt.jvp(slope_of, (x,), (1.0,))[1])(0.7)) == want
+    over_lanes = overt.vmap(lambda x: overt.jvp(slope_of, (x,), (1.0,))[1])
+    numpy.testing.assert_allclose(over_lanes(numpy.array([0.7, 1.0])), [9 * 0.7**2, 9], rtol=1e-12)
+
+
+def test_a_branch_beside_a_variable_that_is_set_on_some_paths():
+    def f(x):
+        if x > 0.6:
+            v = x
+            y = v * v
+        elif x > 0.3:
+            v = x
+            y = v * 3.0
+        else:
+            y = x
+        return y
+
+    g = overt.jit(overt.grad(f))
+    assert [float(g(x)) for x in (0.7, 0.4, 0.1)] == pytest.approx([1.4, 3.0, 1.0])
