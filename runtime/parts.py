@@ -17,11 +17,13 @@ from overt.runtime.undefined import UndefinedValue
 __all__ = ["NUMBERS", "Parts", "is_array", "is_wrapping", "parts_of"]
 
 NUMBERS = (bool, int, float, complex)
+_ARRAYS = (Array, *NUMBERS, numpy.ndarray, numpy.generic)
+_CONTAINERS = (list, tuple, dict)
 
 
 def is_array(x: Any) -> bool:
     """Whether a value is a number or an array of any kind."""
-    if isinstance(x, (Array, *NUMBERS, numpy.ndarray, numpy.generic)):
+    if isinstance(x, _ARRAYS):
         return True
     kind = type(x)
     if kind is UndefinedValue or not hasattr(kind, "dtype") and "__getattr__" in vars(kind):
@@ -54,6 +56,8 @@ def parts_of(x: Any) -> Parts | None:
     [2, 1]
     """
     kind = type(x)
+    if kind in _CONTAINERS:
+        return _parts_of_node(x)
     if x is None or kind in NUMBERS or kind is UndefinedValue or kind is str or is_array(x):
         return None
     if kind is functools.partial:
@@ -65,9 +69,7 @@ def parts_of(x: Any) -> Parts | None:
     if is_wrapping(x):
         return x.__overt_parts__()
     if LENIENT.is_node(kind) or isinstance(x, tuple):
-        pairs, definition = LENIENT.flatten_with_path(x, lambda _, part: part is not x)
-        keys = [path[0] for path, _ in pairs]
-        return Parts((kind, definition), keys, [v for _, v in pairs], definition.unflatten)
+        return _parts_of_node(x)
     if dataclasses.is_dataclass(x) and not isinstance(x, type):
         names = [field.name for field in dataclasses.fields(x) if hasattr(x, field.name)]
         values = [getattr(x, name) for name in names]
@@ -78,6 +80,12 @@ def parts_of(x: Any) -> Parts | None:
             functools.partial(_dataclass_of, kind, names),
         )
     return None
+
+
+def _parts_of_node(x: Any) -> Parts:
+    pairs, definition = LENIENT.flatten_with_path(x, lambda _, part: part is not x)
+    keys = [path[0] for path, _ in pairs]
+    return Parts((type(x), definition), keys, [v for _, v in pairs], definition.unflatten)
 
 
 def _dataclass_of(kind: type, names: list[str], values: list[Any]) -> Any:

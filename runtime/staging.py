@@ -217,7 +217,7 @@ def record(
     result, many = primitive.infer(key, params) if out is None else (out, True)
     if integer is not None and primitive.elementwise:
         _check_integer(primitive, key, inputs)
-    effect = primitive.effect or any(r.effect for r in regions)
+    effect = primitive.effect or (bool(regions) and any(r.effect for r in regions))
     node = Node(primitive, inputs, key, params, result, many, regions, effect)
     node.place = origin()
     graph.nodes.append(node)

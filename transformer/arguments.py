@@ -6,6 +6,8 @@ import inspect
 import types
 from typing import Any
 
+import numpy
+
 from overt.runtime import config
 from overt.runtime.array import Array, DeviceArray
 from overt.runtime.aval import aval_of
@@ -21,7 +23,9 @@ from overt.transformer.trees import is_unregistered, take_apart
 class Call:
     """The arguments of one call: arrays for the program, the rest for its key."""
 
-    def __init__(self, jitted: Any, args: tuple, kwargs: dict[str, Any]) -> None:
+    def __init__(
+        self, jitted: Any, args: tuple, kwargs: dict[str, Any], to_run: bool = True
+    ) -> None:
         self.jitted = jitted
         self.args, self.kwargs = args, kwargs
         if jitted.static:
@@ -37,7 +41,7 @@ class Call:
         objects: list[Any] = []
         self.original = self.flat.leaves
         for i, x in enumerate(self.flat.leaves):
-            x = x if not is_array(x) else spec(x)
+            x = x if not is_array(x) else spec(x, to_run)
             self.every.append(x.value if type(x) is Static else x)
             if is_array(x):
                 self.all_dynamic.append(i)
@@ -117,9 +121,14 @@ class Call:
         return f"argument {i}"
 
 
-def spec(x: Any) -> Any:
-    """A leaf of the arguments as a concrete array; a ShapeDtypeStruct stays one."""
+def spec(x: Any, to_run: bool) -> Any:
+    """A leaf of the arguments as a concrete array; a ShapeDtypeStruct stays one.
+
+    Where nothing is going to run, only shapes count and NumPy's arrays stay where they are.
+    """
     if isinstance(x, Array) or getattr(x, "is_shape", False):
+        return x
+    if not to_run and type(x) is numpy.ndarray and x.ndim:
         return x
     return as_array(x)
 

@@ -224,7 +224,7 @@ class Jitted(Transformed):
         """Stage for arguments, which may be ShapeDtypeStructs, without running."""
         from overt.transformer.stages import Traced
 
-        call = Call(self, args, kwargs)
+        call = Call(self, args, kwargs, to_run=False)
         with noted():
             while True:
                 try:
