@@ -16,6 +16,7 @@ from overt.rewrites.attempts import attempts_to_blocks
 from overt.rewrites.classes import shared_with_classes
 from overt.rewrites.conditions import changed_roots, loops_that_ask_inside, sets_variables
 from overt.rewrites.core import NOWHERE, Names, Origin
+from overt.rewrites.filters import unfiltered
 from overt.rewrites.generators import listed
 from overt.rewrites.nonlocals import shared_by_argument
 from overt.rewrites.outputs import outputs_returned
@@ -830,6 +831,8 @@ class Expressions(ast.NodeTransformer):
                     value = b.change(f.value, f.attr, args, "ignored")
                     if value is not None:
                         return value
+        if isinstance(f, ast.Name) and f.id not in b.local | self.hidden:
+            node = unfiltered(node)
         if isinstance(f, ast.Name) and f.id == "super" and not node.args and f.id not in b.local:
             first = b.env.get(b.first)
             if first is None or self.hidden:

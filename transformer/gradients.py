@@ -119,6 +119,12 @@ class Gradient(Transformed):
                 result = self.with_value(False, prepared, kwargs)
                 self.checked.add(key)
         value, grads = result
+        inner = self.__wrapped__
+        if isinstance(inner, Gradient) and not (inner.value or inner.has_aux or self.has_aux):
+            # Of `n * x` it is n, perhaps a Python integer, where the text is all that has run.
+            value = inner.finished(
+                value, [prepared[i] for i in inner.argument_positions(len(args))]
+            )
         self.check_output(value[0] if self.has_aux else value)
         grads = self.finished(grads, [prepared[i] for i in positions])
         if self.value:

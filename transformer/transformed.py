@@ -320,6 +320,9 @@ def name_of(fn: Any) -> str:
 # --- calling ------------------------------------------------------------------
 
 
+HOLDERS = (types.FunctionType, types.MethodType, functools.partial)
+
+
 def needs_lifting(*trees: Any, of: Any = None) -> bool:
     """Whether code must run in its lifted form: something is staged, or a value has lanes.
 
@@ -327,7 +330,10 @@ def needs_lifting(*trees: Any, of: Any = None) -> bool:
     """
     if GRAPH.get() is not None:
         return True
-    return any(map(has_level, tree_leaves(trees))) or of is not None and holds_level(of)
+    leaves = tree_leaves(trees)
+    if any(map(has_level, leaves)) or of is not None and holds_level(of):
+        return True
+    return any(isinstance(x, HOLDERS) and holds_level(x) for x in leaves)
 
 
 def has_level(x: Any) -> bool:
