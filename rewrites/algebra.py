@@ -7,6 +7,7 @@ times(g, power_slope(x, 2)) -> g * (2 * x)
 from __future__ import annotations
 
 import ast
+import keyword
 from typing import Any
 
 from overt.rewrites import core
@@ -215,6 +216,8 @@ def gathered(node: ast.Call) -> ast.expr:
     merged = dict(second)
     for key, value in first.items():
         merged[key] = core.call(core.name("@add"), value, merged[key]) if key in merged else value
+    if all(k.isidentifier() and not keyword.iskeyword(k) for k in merged):
+        return core.call(core.name("@with_items"), core.name(holder), **merged)
     keys: list[ast.expr | None] = [ast.Constant(k) for k in merged]
     return core.call(
         core.name("@with_items"), core.name(holder), ast.Dict(keys, list(merged.values()))
@@ -229,6 +232,8 @@ def items_of(node: ast.expr) -> tuple[str, dict[str, ast.expr]] | None:
         if isinstance(key, ast.Constant) and isinstance(key.value, str):
             return node.args[1].id, {key.value: node.args[0]}
     if node.func.id == "@with_items" and isinstance(node.args[0], ast.Name):
+        if len(node.args) == 1:
+            return node.args[0].id, {k.arg: k.value for k in node.keywords if k.arg}
         table = node.args[1]
         if not isinstance(table, ast.Dict):
             return None

@@ -126,6 +126,12 @@ class Emitter:
             joined += ","
         if len(joined) <= WIDTH - 4 * self.depth and not isinstance(value, ast.Dict):
             self.line(joined)
+        elif all(isinstance(v, ast.Name) and not prefix for prefix, v in pieces):
+            self.depth -= 1
+            self.lines.pop()
+            names = [self.printer.text(v) for _, v in pieces]
+            self.filled(head + opening, names, closing + tail)
+            return
         else:
             for prefix, v in pieces:
                 self.broken(prefix, v, ",")
@@ -231,7 +237,7 @@ class Emitter:
     # --- statements
 
     def block(self, block: core.Block) -> None:
-        for s in block:
+        for s in with_comments_first(block):
             self.origin = s.origin
             getattr(self, f"on_{type(s).__name__}")(s)
 
@@ -261,8 +267,16 @@ class Emitter:
             left = ", ".join(t for t, _, _ in shown)
             self.line(f"{left} = {', '.join(text for _, text, _ in shown)}")
             return
+        unset = [t for t, text, _ in shown if text == core.UNDEFINED]
         for target, text, value in shown:
-            self.statement(f"{target} = ", value, text, "")
+            if text != core.UNDEFINED:
+                self.statement(f"{target} = ", value, text, "")
+        while unset:
+            held = unset[:1]
+            while len(held) < len(unset) and len(" = ".join(unset[: len(held) + 1])) <= 60:
+                held.append(unset[len(held)])
+            unset = unset[len(held) :]
+            self.line(" = ".join([*held, core.UNDEFINED]))
 
     def target(self, pattern: core.Pattern, top: bool = True) -> str:
         if isinstance(pattern, str):
@@ -272,6 +286,21 @@ class Emitter:
         shown = ", ".join(self.target(p, False) for p in pattern)
         shown += "," if len(pattern) == 1 else ""
         return shown if top else f"({shown})"
+
+    def filled(self, head: str, names: list[str], tail: str, comment: str = "") -> None:
+        """Names in brackets, as many a line as fit."""
+        self.line(head, comment)
+        self.depth += 1
+        row = ""
+        for i, n in enumerate(names):
+            n += "," if i < len(names) - 1 else ""
+            if row and 4 * self.depth + len(row) + 1 + len(n) > WIDTH:
+                self.line(row)
+                row = ""
+            row += f" {n}" if row else n
+        self.line(row)
+        self.depth -= 1
+        self.line(tail)
 
     def on_Assign(self, s: Assign) -> None:
         if isinstance(s.target, str) and isinstance(s.value, ast.Name):
@@ -285,7 +314,13 @@ class Emitter:
                 grown = ast.Call(pushed, s.value.args, [])  # type: ignore[attr-defined]
                 self.statement("", grown, self.printer.text(grown), s.origin.comment)
                 return
-        self.assignment(self.target(s.target), s.value, s.origin)
+        target = self.target(s.target)
+        if isinstance(s.target, tuple) and isinstance(s.value, ast.Name):
+            tail = f") = {self.rename(s.value.id)}"
+            if 4 * self.depth + len(target) + len(tail) > WIDTH:
+                self.filled("(", [self.target(t, False) for t in s.target], tail, s.origin.comment)
+                return
+        self.assignment(target, s.value, s.origin)
 
     def on_Do(self, s: Do) -> None:
         self.above(s.origin)
@@ -401,8 +436,16 @@ class Emitter:
     def on_For(self, s: For) -> None:
         self.above(s.origin)
         self.copies([(c.name, c.init) for c in s.carries])
-        items = self.printer.text(s.items)
-        self.line(f"for {self.target(s.target)} in {items}:", s.origin.comment)
+        items, comment = self.printer.text(s.items), s.origin.comment
+        head = f"for {self.target(s.target)} in {items}:"
+        room = WIDTH - 4 * self.depth
+        if comment and len(head) + 2 + len(comment) > room:
+            self.line(comment)
+            comment = ""
+        if len(head) > room and isinstance(s.target, tuple):
+            self.filled("for (", [self.target(t, False) for t in s.target], f") in {items}:")
+        else:
+            self.line(head, comment)
         self.body(s)
 
     def on_While(self, s: While) -> None:
@@ -453,6 +496,22 @@ class Emitter:
             origin = getattr(text, "origin", core.NOWHERE)
             self.lines.append(placed("    " * self.depth + text if text else "", origin))
         self.lines.append("")
+
+
+def with_comments_first(block: core.Block) -> Iterator[core.Stmt]:
+    """The statements; a comment above one that was split up stands above the first of its parts."""
+    parts: list[core.Stmt] = []
+    for s in block:
+        if isinstance(s, Assign) and s.origin is core.PART:
+            parts.append(s)
+            continue
+        if parts and s.origin.above and isinstance(s, Assign | If | For | While):
+            yield from (Note(text, s.origin) for text in s.origin.above)
+            s = core.replace(s, origin=core.replace(s.origin, above=()))
+        yield from parts
+        parts = []
+        yield s
+    yield from parts
 
 
 def is_undefined(value: ast.expr) -> bool:

@@ -24,6 +24,9 @@ class Calls(Operations):
         if isinstance(value.func, ast.Name) and self.program.resolver.object(value.func) is partial:
             self.bound(value, self.full(target, bar))
             return [s]
+        if isinstance(value.func, ast.Name) and value.func.id == "@with_items" and value.keywords:
+            self.items(value, self.full(target, bar))
+            return [s]
         fn = self.program.resolver.object(value.func)
         args, keywords = value.args, value.keywords
         if (
@@ -94,6 +97,12 @@ class Calls(Operations):
         self.out.append(Assign((taken, left), called))
         self.acc(item_.id, core.name(taken), array=False, maybe_none=False)  # type: ignore[attr-defined]
         self.acc(holder.id, core.name(left), array=False, maybe_none=False)  # type: ignore[attr-defined]
+
+    def items(self, value: ast.Call, g: ast.expr) -> None:
+        """`with_items(x, w=w_bar)`: each item takes its part of the cotangent."""
+        for k in value.keywords:
+            part = item(g, core.constant(k.arg))
+            self.give(k.value, core.call(core.name("@spread_to"), part, k.value), array=False)
 
     def bound(self, value: ast.Call, g: ast.expr) -> None:
         """`partial(f, a, k=b)`: its cotangent is that of the arguments that it holds."""

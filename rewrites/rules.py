@@ -228,7 +228,7 @@ def shortened(node: ast.expr, globals_: Mapping[str, Any]) -> ast.expr:
         def visit_Call(self, node: ast.Call) -> ast.Call:
             self.generic_visit(node)
             name = node.func.id if isinstance(node.func, ast.Name) else ""
-            if name.startswith("@") and name[1:] in globals_ and not node.keywords:
+            if name.startswith("@") and name[1:] in globals_:
                 return by_name(node, globals_[name[1:]])
             f = node.func
             if (
@@ -236,8 +236,7 @@ def shortened(node: ast.expr, globals_: Mapping[str, Any]) -> ast.expr:
                 and isinstance(f.value, ast.Name)
                 and f.value.id == "@np"
             ):
-                if not node.keywords:
-                    return by_name(node, getattr(ours, f.attr, None))
+                return by_name(node, getattr(ours, f.attr, None))
             return node
 
     return Shorten().visit(core.substitute(node, {"": core.constant(None)}))
@@ -249,7 +248,16 @@ def by_name(node: ast.Call, function: Any) -> ast.Call:
     except (TypeError, ValueError):
         return node
     args = list(node.args)
-    keywords: list[ast.keyword] = []
+    defaults = {p.name: p.default for p in parameters if p.default is not p.empty}
+    keywords = [
+        k
+        for k in node.keywords
+        if not (
+            isinstance(k.value, ast.Constant)
+            and k.arg in defaults
+            and k.value.value is defaults[k.arg]
+        )
+    ]
     while args and len(args) <= len(parameters):
         p, value = parameters[len(args) - 1], args[-1]
         if p.kind is not p.POSITIONAL_OR_KEYWORD or p.default is p.empty:

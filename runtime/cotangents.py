@@ -19,6 +19,7 @@ from overt.runtime.derivatives import (
     fitted,
     is_inexact,
     ones_like_tree,
+    spread_to,
     sum_to,
     zeros_like_tree,
 )
@@ -38,7 +39,6 @@ __all__ = [
     "place_field",
     "rows",
     "rows_backwards",
-    "spread_to",
     "with_items",
     "without_last",
 ]
@@ -161,12 +161,13 @@ def place_field(g: Any, x: Any, name: str) -> Any:
     return rebuild(bars)
 
 
-def with_items(x: Any, bars: dict[Any, Any]) -> Any:
+def with_items(x: Any, bars: dict[Any, Any] | None = None, /, **named: Any) -> Any:
     """The cotangent of a dictionary from those of some of its items; the others' are zero.
 
-    >>> with_items({"w": 1.0, "b": 2.0, "n": 3}, {"b": 5.0})
+    >>> with_items({"w": 1.0, "b": 2.0, "n": 3}, b=5.0)
     {'w': 0.0, 'b': 5.0, 'n': None}
     """
+    bars = {**(bars or {}), **named}
     if type(x) is not dict:
         total = zeros_like_tree(x)
         from overt.runtime.numpy.indexing import place
@@ -248,16 +249,11 @@ merged.rule = Rule(  # type: ignore[attr-defined]
 )  # fmt: skip
 
 
-def spread_to(g: Any, wide: Any) -> Any:
-    """A cotangent broadcast to the shape of `wide`: what undoing a broadcast is undone by."""
-    shape = getattr(wide, "shape", ())
-    if g is None or getattr(g, "shape", ()) == shape:
-        return g
-    import overt.runtime.numpy as np
-
-    return np.broadcast_to(g, shape)
-
-
+spread_to.rule = Rule(  # type: ignore[attr-defined]
+    "spread_to", ("g", "wide"),
+    vjp=(lambda h, out, g, wide: sum_to(h, g), None),
+    jvp=lambda dots, out, g, wide: spread_to(dots[0], wide),
+)  # fmt: skip
 zeros_like_tree.rule = Rule("zeros_like_tree", ("x",), zero=True)  # type: ignore[attr-defined]
 ones_like_tree.rule = Rule("ones_like_tree", ("x",), zero=True)  # type: ignore[attr-defined]
 add.rule = Rule(  # type: ignore[attr-defined]

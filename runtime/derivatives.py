@@ -20,7 +20,7 @@ from overt.runtime.parts import NUMBERS, is_array, is_wrapping, parts_of
 from overt.runtime.undefined import UndefinedValue
 from overt.runtime.unsure import Unsure
 
-__all__ = ["add", "materialize", "ones_like_tree", "sum_to", "zeros_like_tree"]
+__all__ = ["add", "materialize", "ones_like_tree", "spread_to", "sum_to", "zeros_like_tree"]
 
 
 def dtype_of(x: Any) -> numpy.dtype:
@@ -64,6 +64,16 @@ def fitted(g: Any, like: Any) -> Any:
     if getattr(g, "shape", ()) != shape:
         g = sum_to_shape(g, shape)
     return _cast_to(g, like)
+
+
+def spread_to(g: Any, wide: Any) -> Any:
+    """A cotangent broadcast to the shape of `wide`: what undoing a broadcast is undone by."""
+    shape = getattr(wide, "shape", ())
+    if g is None or getattr(g, "shape", ()) == shape:
+        return g
+    from overt.runtime import numpy as np
+
+    return np.broadcast_to(g, shape)
 
 
 def sum_to_shape(g: Any, shape: tuple[int, ...]) -> Any:

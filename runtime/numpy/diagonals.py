@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy
 
-from overt.runtime.numpy.movement import normal_axes, shape_of
+from overt.runtime.numpy.movement import normal_axes, shape_of, with_rule
 from overt.runtime.primitive import composite
 
 __all__ = [
@@ -95,6 +95,11 @@ def diag(v: Any, k: int = 0) -> Any:
     return on_diagonal(v, np.zeros((n, n), v.dtype), k, 0, 1)
 
 
+@with_rule(
+    arrays=("g", "v"),
+    vjp=(lambda h, out, g, v, *, k: np.diag(h, k), None),
+    jvp=lambda dots, out, g, v, *, k: diag_back(dots[0], v, k),
+)
 def diag_back(g: Any, v: Any, k: int = 0) -> Any:
     """Transpose of `np.diag(v, k)`."""
     return np.diagonal(g, k) if len(shape_of(v)) == 1 else on_diagonal(g, v, k, 0, 1)

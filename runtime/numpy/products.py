@@ -182,6 +182,15 @@ def is_sparse(x: Any) -> bool:
     return hasattr(type(x), "__overt_sparse__")
 
 
+@with_rule(
+    arrays=("g", "x", "y"),
+    vjp=(
+        lambda h, out, g, x, y: spread_to(h @ y, g),
+        None,
+        lambda h, out, g, x, y: matmul_bar_y(g, h, y),
+    ),
+    jvp=lambda dots, out, g, x, y: matmul_bar_x(dots[0], x, y) + matmul_bar_x(g, x, dots[2]),
+)
 def matmul_bar_x(g: Any, x: Any, y: Any) -> Any:
     """Cotangent of x in `x @ y`, for every rank: g @ y.T, outer(g, y), g * y or y @ g."""
     if is_sparse(x) or is_sparse(y):
@@ -197,6 +206,15 @@ def matmul_bar_x(g: Any, x: Any, y: Any) -> Any:
     return sum_to(np.matmul(g, np.swapaxes(y, -1, -2)), x)
 
 
+@with_rule(
+    arrays=("g", "x", "y"),
+    vjp=(
+        lambda h, out, g, x, y: spread_to(x @ h, g),
+        lambda h, out, g, x, y: matmul_bar_x(g, x, h),
+        None,
+    ),
+    jvp=lambda dots, out, g, x, y: matmul_bar_y(dots[0], x, y) + matmul_bar_y(g, dots[1], y),
+)
 def matmul_bar_y(g: Any, x: Any, y: Any) -> Any:
     """Cotangent of y in `x @ y`, for every rank: x.T @ g, outer(x, g), g * x or g @ x."""
     if is_sparse(x) or is_sparse(y):
@@ -403,4 +421,4 @@ def tensordot_bar_y(g: Any, x: Any, y: Any, axes: Any = 2) -> Any:
 
 from overt.runtime import config  # noqa: E402
 from overt.runtime import numpy as np  # noqa: E402
-from overt.runtime.derivatives import sum_to, sum_to_shape  # noqa: E402
+from overt.runtime.derivatives import spread_to, sum_to, sum_to_shape  # noqa: E402

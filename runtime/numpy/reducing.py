@@ -11,10 +11,10 @@ import overt.runtime.numpy as np
 from overt.runtime import dtypes
 from overt.runtime.aval import Aval
 from overt.runtime.numpy.array_function import array_function
-from overt.runtime.numpy.movement import normal_axes
+from overt.runtime.numpy.movement import normal_axes, with_rule
 from overt.runtime.primitive import Primitive
 
-__all__ = ["count", "product_of_others", "ties", "unreduce"]
+__all__ = ["count", "extreme_bar", "product_of_others", "ties", "unreduce"]
 
 Axes = int | tuple[int, ...] | None
 
@@ -118,6 +118,19 @@ def with_axes(reduced: Any, a: Any, axis: Axes, keepdims: bool = False) -> Any:
     return np.reshape(reduced, tuple(1 if i in axes else n for i, n in enumerate(np.shape(a))))
 
 
+@with_rule(
+    arrays=("g", "a", "where"),
+    vjp=(
+        lambda h, out, g, a, where, *, axis, keepdims: np.sum(
+            h, axis, keepdims=keepdims, where=where
+        ),
+        None,
+        None,
+    ),
+    jvp=lambda dots, out, g, a, where, *, axis, keepdims: unreduce(
+        dots[0], a, axis, keepdims, where
+    ),
+)
 def unreduce(g: Any, a: Any, axis: Axes = None, keepdims: bool = False, where: Any = None) -> Any:
     """The transpose of a sum: `g` repeated over what was summed; zero where `where` left it out.
 
@@ -129,6 +142,7 @@ def unreduce(g: Any, a: Any, axis: Axes = None, keepdims: bool = False, where: A
     return spread if where is None else np.where(where, spread, 0)
 
 
+@with_rule(arrays=("a", "where"))
 def count(a: Any, axis: Axes = None, keepdims: bool = False, where: Any = None) -> Any:
     """How many elements a reduction takes together.
 
@@ -156,6 +170,33 @@ def ties(
     hits = np.astype(hits, a.dtype)
     total = np.sum(hits, axis, keepdims=True)
     return hits / (total if initial is None else total + (out == initial))
+
+
+@with_rule(
+    arrays=("g", "a", "out", "where"),
+    vjp=(
+        lambda h, _, g, a, out, where, *, axis, keepdims, initial: np.sum(
+            h * ties(a, out, axis, keepdims, initial, where), axis, keepdims=keepdims
+        ),
+        None,
+        None,
+        None,
+    ),
+    jvp=lambda dots, _, g, a, out, where, *, axis, keepdims, initial: extreme_bar(
+        dots[0], a, out, axis, keepdims, initial, where
+    ),
+)
+def extreme_bar(
+    g: Any, a: Any, out: Any, axis: Axes = None, keepdims: bool = False, initial: Any = None,
+    where: Any = None,
+) -> Any:  # fmt: skip
+    """Cotangent of `a` in `np.max(a, axis)` or `np.min`: `g` where the extremum is.
+
+    >>> print(extreme_bar(2.0, np.array([1.0, 3.0, 3.0]), 3.0))
+    [0. 1. 1.]
+    """
+    spread = unreduce(g, a, axis, keepdims, where)
+    return spread * ties(a, out, axis, keepdims, initial, where)
 
 
 @array_function(arrays=("a", "where"))

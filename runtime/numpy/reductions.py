@@ -18,6 +18,7 @@ from overt.runtime.numpy.reducing import (
     Axes,
     axes_of,
     count,
+    extreme_bar,
     index_of_max,
     index_of_min,
     product_of_others,
@@ -142,8 +143,8 @@ def _others(a: Any, axis: Axes) -> tuple[int, ...]:
 @array_function(
     arrays=("a", "where"),
     vjp=(
-        lambda g, out, a, where, *, axis, keepdims, initial: (
-            unreduce(g, a, axis, keepdims, where) * ties(a, out, axis, keepdims, initial, where)
+        lambda g, out, a, where, *, axis, keepdims, initial: extreme_bar(
+            g, a, out, axis, keepdims, initial, where
         ),
         None,
     ),
@@ -167,8 +168,8 @@ def max(
 @array_function(
     arrays=("a", "where"),
     vjp=(
-        lambda g, out, a, where, *, axis, keepdims, initial: (
-            unreduce(g, a, axis, keepdims, where) * ties(a, out, axis, keepdims, initial, where)
+        lambda g, out, a, where, *, axis, keepdims, initial: extreme_bar(
+            g, a, out, axis, keepdims, initial, where
         ),
         None,
     ),

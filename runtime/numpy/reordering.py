@@ -35,6 +35,7 @@ __all__ = [
 ]
 
 
+@with_rule(arrays=("a",))
 def ndim(a: Any) -> int:
     """Number of axes."""
     return len(shape_of(a))

@@ -67,6 +67,7 @@ __all__ = [
 ]
 
 
+@with_rule(arrays=("a",))
 def shape(a: Any) -> tuple[int, ...]:
     """Shape of an array as a tuple of Python integers.
 
@@ -85,6 +86,7 @@ def ndim(a: Any) -> int:
     return len(shape_of(a))
 
 
+@with_rule(arrays=("a",))
 def size(a: Any, axis: Any = None) -> int:
     """Number of elements, in all or along an axis (or several).
 

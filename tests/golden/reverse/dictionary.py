@@ -19,4 +19,4 @@ def energy_grad(params, x):
     y = np.tanh(x @ w + params["b"])
     # reverse
     total_bar = 2 * y * (1 - y**2)
-    return with_items(params, {"w": matmul_bar_y(total_bar, x, w), "b": total_bar})
+    return with_items(params, w=matmul_bar_y(total_bar, x, w), b=total_bar)
