@@ -40,6 +40,45 @@ def negation(node: ast.expr) -> ast.expr | None:
     return None
 
 
+def led(node: ast.expr) -> tuple[float | int | None, ast.expr | None]:
+    """The number that a product begins with, and the rest: `2 * x * y` is 2 and `x * y`."""
+    if not (isinstance(node, ast.BinOp) and isinstance(node.op, ast.Mult | ast.Div)):
+        return None, None
+    front = number(node.left) if isinstance(node.op, ast.Mult) else None
+    if front is not None:
+        return front, node.right
+    front, rest = led(node.left)
+    return front, None if rest is None else ast.BinOp(rest, node.op, node.right)
+
+
+def times(front: float | int, rest: ast.expr) -> ast.expr:
+    """A number times a product, as the first of its factors: `2 * x * y`."""
+    if front == 1:
+        return rest
+    if front == -1:
+        return ast.UnaryOp(ast.USub(), rest)
+    if isinstance(rest, ast.BinOp) and isinstance(rest.op, ast.Mult | ast.Div):
+        first = number(rest.left)
+        above = times(front, rest.left) if first is None else literal(front * first)
+        return ast.BinOp(above, rest.op, rest.right)
+    return ast.BinOp(literal(front), ast.Mult(), rest)
+
+
+def product(left: ast.expr, right: ast.expr) -> ast.BinOp:
+    """`a * (b * c)` as `a * b * c`."""
+    if isinstance(right, ast.BinOp) and isinstance(right.op, ast.Mult | ast.Div):
+        if number(right.left) is None:
+            return ast.BinOp(product(left, right.left), right.op, right.right)
+    return ast.BinOp(left, ast.Mult(), right)
+
+
+def inverted(node: ast.expr) -> ast.expr | None:
+    """What `1.0 / x` is one over."""
+    if isinstance(node, ast.BinOp) and isinstance(node.op, ast.Div) and number(node.left) == 1:
+        return node.right
+    return None
+
+
 def binary(left: ast.expr, op: ast.operator, right: ast.expr) -> ast.expr:
     return Plainer().combine(ast.BinOp(left, op, right))
 
@@ -67,15 +106,14 @@ class Plainer(ast.NodeTransformer):
             inner = negation(node.operand)
             if inner is not None:
                 return inner
-            product = node.operand
-            if isinstance(product, ast.BinOp) and isinstance(product.op, ast.Mult):
-                front = number(product.left)
-                if front is not None:
-                    return ast.BinOp(literal(-front), ast.Mult(), product.right)
-            return node
+            front, rest = led(node.operand)
+            return times(-front, rest) if front is not None and rest is not None else node
         if isinstance(node, ast.Call) and isinstance(node.func, ast.Name):
             return self.helper(node)
-        if is_size(node):
+        if is_np(node, "sum") and (minus := negation(node.args[0])) is not None:
+            called = ast.Call(node.func, [minus, *node.args[1:]], node.keywords)
+            return ast.UnaryOp(ast.USub(), called)
+        if is_np(node, "size") and len(node.args) == 1:
             assert isinstance(node, ast.Call)
             return ast.Call(node.func, [of_same_size(node.args[0])], [])
         return node
@@ -93,6 +131,9 @@ class Plainer(ast.NodeTransformer):
                 return ast.BinOp(left, ast.Sub(), minus_right)
             if minus_left is not None and a is None:
                 return ast.BinOp(right, ast.Sub(), minus_left)
+            front, rest = led(right)
+            if front is not None and front < 0 and rest is not None:
+                return ast.BinOp(left, ast.Sub(), times(-front, rest))
             if ast.dump(left) == ast.dump(right) and a is None:
                 return ast.BinOp(ast.Constant(2.0), ast.Mult(), left)
         elif isinstance(op, ast.Sub):
@@ -115,21 +156,24 @@ class Plainer(ast.NodeTransformer):
                 return ast.UnaryOp(ast.USub(), self.combine(ast.BinOp(minus_left, op, right)))
             if minus_right is not None and b is None:
                 return ast.UnaryOp(ast.USub(), self.combine(ast.BinOp(left, op, minus_right)))
-            if b is not None and isinstance(left, ast.BinOp) and isinstance(left.op, ast.Mult):
-                inner = number(left.left)
-                if inner is not None:
-                    return self.combine(ast.BinOp(literal(inner * b), ast.Mult(), left.right))
             if b is not None:  # numbers in front
-                return ast.BinOp(right, ast.Mult(), left)
-            if a is not None and isinstance(right, ast.BinOp) and isinstance(right.op, ast.Mult):
-                inner = number(right.left)
-                if inner is not None:
-                    return self.combine(ast.BinOp(literal(a * inner), ast.Mult(), right.right))
-            if a is None and isinstance(right, ast.BinOp) and isinstance(right.op, ast.Mult):
-                inner = number(right.left)
-                if inner is not None:
-                    front = self.combine(ast.BinOp(literal(inner), ast.Mult(), left))
-                    return ast.BinOp(front, ast.Mult(), right.right)
+                return self.combine(ast.BinOp(right, ast.Mult(), left))
+            front, rest = led(right)
+            if front is not None and rest is not None:
+                if a is not None:
+                    return times(a * front, rest)
+                mine, others = led(left)
+                factors = others if mine is not None and others is not None else left
+                front *= 1 if mine is None else mine
+                return times(front, product(factors, rest))
+            if a is not None and isinstance(right, ast.BinOp):
+                return times(a, right)
+            one = inverted(left)
+            if one is not None:
+                return self.combine(ast.BinOp(right, ast.Div(), one))
+            if isinstance(right, ast.BinOp) and isinstance(right.op, ast.Div):
+                above = self.combine(product(left, right.left))
+                return self.combine(ast.BinOp(above, ast.Div(), right.right))
         elif isinstance(op, ast.Div):
             if b == 1:
                 return left
@@ -162,6 +206,11 @@ class Plainer(ast.NodeTransformer):
                 return self.combine(ast.BinOp(g, ast.Mult(), slope))
         if name in ("@add", "@place"):
             return gathered(node)
+        if name in ("@sum_to", "@unreduce", "@max_bar", "@min_bar"):  # a minus stands in front
+            minus = negation(args[0])
+            if minus is not None:
+                called = ast.Call(node.func, [minus, *args[1:]], node.keywords)
+                return ast.UnaryOp(ast.USub(), called)
         if name == "@power_slope" and len(args) == 2:
             return self.power_slope(node, args[0], number(args[1]))
         if name == "@count" and len(args) == 1 and not node.keywords:
@@ -182,11 +231,12 @@ class Plainer(ast.NodeTransformer):
         return node
 
 
-def is_size(node: ast.AST) -> bool:
-    f = node.func if isinstance(node, ast.Call) and len(node.args) == 1 else None
+def is_np(node: ast.AST, function: str) -> bool:
+    """Whether an expression is a call of a function of our own NumPy."""
+    f = node.func if isinstance(node, ast.Call) and node.args else None
     return (
         isinstance(f, ast.Attribute)
-        and f.attr == "size"
+        and f.attr == function
         and isinstance(f.value, ast.Name)
         and f.value.id == "@np"
     )

@@ -46,6 +46,7 @@ class Bars:
             for s in core.walk(function.body)
             if isinstance(s, Assign) and isinstance(s.target, str) and not s.origin.line
         }
+        self.arrays_made = self.shapes.arrays(function.body)
         self.wide: dict[str, Shape] = {}
         self.records: set[str] = set()  # cotangents that surely are records, not None for zero
 
@@ -93,6 +94,7 @@ class Bars:
         if name not in self.activity.names or is_none(g):
             return
         maybe_none = not array if maybe_none is None else maybe_none
+        array = array or (not maybe_none and name in self.arrays_made)
         old = self.bars.get(name)
         if old is not None:
             if name in self.wide:
@@ -123,13 +125,14 @@ class Bars:
         """The cotangent with the value's own shape."""
         if name in self.wide:
             del self.wide[name]
-            return core.call(core.name("@sum_to"), bar.expr, core.name(name))
-        if not bar.lazy or self.shape(name) == SCALAR:
+            whole = core.call(core.name("@sum_to"), bar.expr, core.name(name))
+        elif not bar.lazy or self.shape(name) == SCALAR:
             return bar.expr
+        else:
+            whole = np_call("full_like", core.name(name), bar.expr)
         held = self.names.fresh(f"{core.base(name)}_bar")
         self.shapes.known[held] = self.shape(name)
-        spread = np_call("full_like", core.name(name), bar.expr)
-        self.out.append(Assign(held, spread))
+        self.out.append(Assign(held, whole))
         return core.name(held)
 
     def shape(self, name: str) -> Shape:

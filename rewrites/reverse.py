@@ -16,6 +16,7 @@ from dataclasses import replace
 
 from overt.rewrites import core
 from overt.rewrites.algebra import plainer
+from overt.rewrites.bars import np_call
 from overt.rewrites.core import (
     For,
     Function,
@@ -54,8 +55,11 @@ def gradient(
     sweep.seed(result, has_aux and aux is None)
     forward, reverse = sweep.run()
     bars = [plainer(sweep.final(p.name, item)) for p, item in places]
-    gradient_: ast.expr = bars[0] if isinstance(argnums, int) else core.tuple_of(bars)
     reverse = tuple(sweep.out)
+    pair = program.made.get(("pair", main.name, frozenset(p.name for p, _ in places)))
+    if pair and not has_aux and all(item is None for _, item in places):
+        forward, reverse, result, bars = of_pair(sweep, main, pair, [p for p, _ in places])
+    gradient_: ast.expr = bars[0] if isinstance(argnums, int) else core.tuple_of(bars)
     if value:
         primal = sweep.function.result if has_aux else result
         returned: ast.expr = core.tuple_of([primal, gradient_])
@@ -76,6 +80,28 @@ def gradient(
         users=(0,) if value else (1,) if has_aux else (),
     )
     return program.finished(function)
+
+
+def of_pair(
+    sweep: Sweep, main: Function, pair: str, wanted: list[Param]
+) -> tuple[tuple[Stmt, ...], tuple[Stmt, ...], ast.expr, list[ast.expr]]:
+    """The gradient of a function that calls itself, by the pair of functions that it needs anyway.
+
+    Forward and reverse statements, the result, the cotangents of the wanted parameters.
+    """
+    fwd, bwd = pair.split()
+    names = sweep.names
+    result, saved = names.fresh("result"), names.fresh("saved")
+    args = [core.name(p.name) for p in main.params]
+    forward = core.Assign((result, saved), ast.Call(core.name(fwd), args, []))
+    one = np_call("ones_like", core.name(result))
+    called = ast.Call(core.name(bwd), [core.name(saved), one], [])
+    active = [p for p in main.params if p in wanted]
+    held = {p.name: names.fresh(f"{core.base(p.name)}_bar") for p in active}
+    target = held[active[0].name] if len(active) == 1 else tuple(held.values())
+    reverse = core.Assign(target, called)
+    bars: list[ast.expr] = [core.name(held[p.name]) for p in wanted]
+    return (forward,), (reverse,), core.name(result), bars
 
 
 def headed(forward: tuple[Stmt, ...], reverse: tuple[Stmt, ...]) -> tuple[Stmt, ...]:

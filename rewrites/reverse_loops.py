@@ -97,6 +97,8 @@ class LoopReversal:
             bar = self.given.get(c.name)
             init = bar.expr if bar is not None else self.zero_before(c)
             carries.append((inside, init, c.name, self.fresh(c.name)))
+            if isinstance(c.next, ast.Name):
+                sweep.shapes.known[inside] = sweep.shape(c.next.id)
             missing = c.name in self.loose
             array = not missing and (bar is None or bar.array)
             sweep.give(c.next, core.name(inside), array, missing)

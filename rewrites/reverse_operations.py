@@ -193,7 +193,8 @@ class Operations(Bars):
             held = self.names.fresh(f"{core.base(name)}_bar")
             self.shapes.known[held] = self.shape(name)
             self.out.append(Assign(held, core.call(core.name("@add_at"), old.expr, index, g)))
-            self.bars[name] = replace(old, expr=core.name(held), array=False)
+            array = name in self.arrays_made
+            self.bars[name] = replace(old, expr=core.name(held), array=array)
             return
         place = core.call(core.name("@place"), g, value.value, index)
         self.acc(name, place, array=False, maybe_none=False)

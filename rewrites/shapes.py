@@ -78,6 +78,26 @@ class Shapes:
         for c in s.carries:
             self.known[c.out] = self.known[c.name] if c.name not in changing else frozenset([c.out])
 
+    def arrays(self, block: core.Block) -> set[str]:
+        """Names whose values are surely arrays or numbers, so that `+` adds their cotangents."""
+        found: set[str] = set()
+        for s in core.walk(block):
+            if not (isinstance(s, Assign) and isinstance(s.target, str)):
+                continue
+            if isinstance(s.value, ast.BinOp):
+                sure = isinstance(s.value.op, ast.Sub | ast.Div | ast.Pow | ast.MatMult)
+            elif isinstance(s.value, ast.Call):
+                fn = self.resolver.object(s.value.func)
+                rule = rule_of(fn) if fn is not None else None
+                module = getattr(fn, "__module__", None) or ""
+                sure = rule is not None and module.startswith(("numpy", "overt.runtime.numpy"))
+                sure = sure and (rule.elementwise or rule.name in ("sum", "mean", "max", "min"))
+            else:
+                sure = isinstance(s.value, ast.UnaryOp) and isinstance(s.value.op, ast.USub)
+            if sure:
+                found.add(s.target)
+        return found
+
     def force_scalar(self, result: ast.expr, f: core.Function) -> None:
         """Use that the result is a scalar: so is all that is broadcast into it."""
         if not isinstance(result, ast.Name):

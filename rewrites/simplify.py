@@ -31,11 +31,15 @@ from overt.rewrites.core import (
 from overt.rewrites.liveness import Pruner
 from overt.rewrites.printing import Printer
 from overt.rewrites.pushes import is_push
+from overt.rewrites.reuse import reused
 
 if TYPE_CHECKING:
     from overt.rewrites.program import Program
 
 LONGEST = 72  # characters that an expression may have after a name in it was replaced
+LONGEST_RESULT = 88  # that a returned tuple may have before its longer parts get names
+LONGEST_PART = 32  # that such a part may have without one
+LONGEST_SELECTION = 20  # that `params["w1"]` may have to be written out wherever it is read
 
 
 def simplify(function: Function, program: Program) -> Function:
@@ -46,9 +50,10 @@ def simplify(function: Function, program: Program) -> Function:
         function = records_joined(function)
         function = pruned(function, program)
         function = Nesting(function, program).run()
+        function = reused(function, program.resolver)
         if function == before:
             break
-    return made_plainer(function)
+    return made_plainer(Nesting(function, program).run(closing=True))
 
 
 def records_joined(function: Function) -> Function:
@@ -145,7 +150,7 @@ class Nesting:
         self.places: dict[str, tuple[tuple[str, ...], str]] = {}
         self.count_block(function.body, ())
         self.count(function.result, (), "value")
-        self.number = 0
+        self.unchanging = unchanging(function)
         self.printer = Printer(lambda n: core.base(n).lstrip("@"))
 
     # --- where names are used
@@ -197,13 +202,35 @@ class Nesting:
 
     # --- moving
 
-    def run(self) -> Function:
+    def run(self, closing: bool = False) -> Function:
+        """The function with names moved; those that it returns only when `closing`."""
         pending: dict[str, Assign] = {}
         body, pending = self.block(self.function.body, (), pending)
-        table = {n: a.value for n, a in pending.items()}
-        result = core.substitute(self.function.result, table)
-        left = [a for n, a in pending.items() if n not in core.reads(self.function.result)]
-        return replace(self.function, body=(*body, *left), result=result)
+        result, kept = self.function.result, set[str]()
+        returned = core.reads(result)
+        if not closing:
+            kept = {n for n in pending if not self.is_trivial(pending[n].value)}
+        elif isinstance(result, ast.Tuple):
+            full = core.substitute(result, {n: a.value for n, a in pending.items()})
+            if len(self.printer.text(full)) > LONGEST_RESULT:
+                kept = self.worth_a_name(result, pending, self.function.users or ())
+        table = {n: a.value for n, a in pending.items() if n not in kept}
+        left = [a for n, a in pending.items() if n in kept or n not in returned]
+        return replace(self.function, body=(*body, *left), result=core.substitute(result, table))
+
+    def worth_a_name(
+        self, result: ast.Tuple, pending: dict[str, Assign], users: tuple[int, ...] = ()
+    ) -> set[str]:
+        """Parts of a long result that had better keep the names that they have."""
+        found: set[str] = set()
+        for i, e in enumerate(result.elts):
+            if isinstance(e, ast.Tuple):
+                found |= self.worth_a_name(e, pending)
+            elif isinstance(e, ast.Name) and e.id in pending and i not in users:
+                value = pending[e.id].value
+                if not self.is_trivial(value) and len(self.printer.text(value)) > LONGEST_PART:
+                    found.add(e.id)
+        return found
 
     def block(
         self, block: Block, path: tuple[str, ...], pending: dict[str, Assign]
@@ -222,7 +249,7 @@ class Nesting:
     def is_movable(self, s: Assign, path: tuple[str, ...]) -> bool:
         if not isinstance(s.target, str) or not core.is_local(s.target) or s.origin.line:
             return False
-        if is_trivial(s.value):
+        if self.is_trivial(s.value):
             return True
         if self.uses[s.target] != 1:
             return False
@@ -234,6 +261,18 @@ class Nesting:
         if role == "init" and isinstance(s.value, ast.Call | ast.BinOp):
             return len(self.printer.text(s.value)) <= LONGEST
         return role == "value" and (where == path or self.is_pure(s.value))
+
+    def is_trivial(self, node: ast.expr) -> bool:
+        """Whether an expression reads as well as a name for it would."""
+        if isinstance(node, ast.UnaryOp) and isinstance(node.op, ast.USub):
+            node = node.operand
+        if isinstance(node, ast.Subscript) and isinstance(node.value, ast.Name):
+            short = len(self.printer.text(node)) <= LONGEST_SELECTION
+            return node.value.id in self.unchanging and is_key(node.slice) and short
+        return isinstance(node, ast.Name | ast.Constant)
+
+    def trivial_of(self, pending: dict[str, Assign]) -> dict[str, Assign]:
+        return {n: a for n, a in pending.items() if self.is_trivial(a.value)}
 
     def is_pure(self, node: ast.AST) -> bool:
         return self.pruner.is_pure(node)
@@ -257,7 +296,7 @@ class Nesting:
                 ast.withitem(self.replaced(x.context_expr, pending, before, 999), x.optional_vars)
                 for x in s.items
             )
-            body, rest = self.block(s.body, (*path, f"{i}with"), trivial_of(pending))
+            body, rest = self.block(s.body, (*path, f"{i}with"), self.trivial_of(pending))
             return replace(s, items=items, body=body + tuple(new_ones(rest, pending))), before
         if isinstance(s, Assign):
             limit = 999 if s.origin.line else LONGEST
@@ -271,7 +310,7 @@ class Nesting:
         here = [n for n in pending if n in core.reads(node)]
         table: dict[str, ast.expr] = {}
         for n in here:
-            if is_trivial(pending[n].value):
+            if self.is_trivial(pending[n].value):
                 table[n] = pending[n].value
         for n in here:
             if n in table:
@@ -305,7 +344,7 @@ class Nesting:
                 pending.pop(n)
             mine = {n: a for n, a in rest.items() if n not in pending}
             ends = []
-            table = {n: a.value for n, a in rest.items() if is_trivial(a.value)}
+            table = {n: a.value for n, a in rest.items() if self.is_trivial(a.value)}
             late: list[Stmt] = []
             for m in s.merges:
                 end = getattr(m, side)
@@ -316,7 +355,7 @@ class Nesting:
                         pending.pop(n, None)
                 ends.append(core.substitute(end, table))
             for a in mine.values():
-                if not is_trivial(a.value):
+                if not self.is_trivial(a.value):
                     late.append(a)
             sides.append(((*done, *late), ends))
         (then, then_ends), (orelse, else_ends) = sides
@@ -337,7 +376,7 @@ class Nesting:
     ) -> For | While:
         inits = [self.replaced(c.init, pending, before, 999) for c in s.carries]
         head: dict[str, ast.expr] = {}
-        table = {n: a.value for n, a in pending.items() if is_trivial(a.value)}
+        table = {n: a.value for n, a in pending.items() if self.is_trivial(a.value)}
         if isinstance(s, For):
             head["items"] = self.replaced(s.items, pending, before, 999)
         else:
@@ -346,8 +385,8 @@ class Nesting:
         for n in list(pending):
             if n in needed:
                 before.append(pending.pop(n))
-        body, rest = self.block(s.body, (*path, f"{i}loop"), trivial_of(pending))
-        inner = {n: a.value for n, a in rest.items() if is_trivial(a.value)}
+        body, rest = self.block(s.body, (*path, f"{i}loop"), self.trivial_of(pending))
+        inner = {n: a.value for n, a in rest.items() if self.is_trivial(a.value)}
         late = tuple(a for n, a in rest.items() if n not in pending and n not in inner)
         carries = tuple(
             Carry(c.name, init, core.substitute(c.next, inner), c.out)
@@ -372,14 +411,18 @@ def is_made(s: If) -> bool:
     return not s.origin.line and all(core.base(m.name) == "value" for m in s.merges)
 
 
-def is_trivial(node: ast.expr) -> bool:
+def unchanging(function: Function) -> set[str]:
+    """Parameters that the text never gives another value, so that items of them stay the same."""
+    names = core.all_names(function)
+    versions = Counter(core.base(n) for n in names)
+    return {p.name for p in function.params if versions[core.base(p.name)] == 1}
+
+
+def is_key(node: ast.expr) -> bool:
+    """Whether an index is a name in quotes or a number."""
     if isinstance(node, ast.UnaryOp) and isinstance(node.op, ast.USub):
         node = node.operand
-    return isinstance(node, ast.Name | ast.Constant)
-
-
-def trivial_of(pending: dict[str, Assign]) -> dict[str, Assign]:
-    return {n: a for n, a in pending.items() if is_trivial(a.value)}
+    return isinstance(node, ast.Constant) and type(node.value) in (str, int)
 
 
 def new_ones(rest: dict[str, Assign], pending: dict[str, Assign]) -> list[Stmt]:

@@ -14,7 +14,7 @@ from overt.runtime.numpy.array_function import array_function
 from overt.runtime.numpy.movement import normal_axes, with_rule
 from overt.runtime.primitive import Primitive
 
-__all__ = ["count", "extreme_bar", "product_of_others", "ties", "unreduce"]
+__all__ = ["count", "max_bar", "min_bar", "product_of_others", "ties", "unreduce"]
 
 Axes = int | tuple[int, ...] | None
 
@@ -182,21 +182,24 @@ def ties(
         None,
         None,
     ),
-    jvp=lambda dots, _, g, a, out, where, *, axis, keepdims, initial: extreme_bar(
+    jvp=lambda dots, _, g, a, out, where, *, axis, keepdims, initial: max_bar(
         dots[0], a, out, axis, keepdims, initial, where
     ),
 )
-def extreme_bar(
+def max_bar(
     g: Any, a: Any, out: Any, axis: Axes = None, keepdims: bool = False, initial: Any = None,
     where: Any = None,
 ) -> Any:  # fmt: skip
-    """Cotangent of `a` in `np.max(a, axis)` or `np.min`: `g` where the extremum is.
+    """Cotangent of `a` in `np.max(a, axis)`, and as `min_bar` in `np.min`: `g` at the extremum.
 
-    >>> print(extreme_bar(2.0, np.array([1.0, 3.0, 3.0]), 3.0))
+    >>> print(max_bar(2.0, np.array([1.0, 3.0, 3.0]), 3.0))
     [0. 1. 1.]
     """
     spread = unreduce(g, a, axis, keepdims, where)
     return spread * ties(a, out, axis, keepdims, initial, where)
+
+
+min_bar = max_bar
 
 
 @array_function(arrays=("a", "where"))

@@ -18,9 +18,10 @@ from overt.runtime.numpy.reducing import (
     Axes,
     axes_of,
     count,
-    extreme_bar,
     index_of_max,
     index_of_min,
+    max_bar,
+    min_bar,
     product_of_others,
     reduce_and,
     reduce_max,
@@ -143,7 +144,7 @@ def _others(a: Any, axis: Axes) -> tuple[int, ...]:
 @array_function(
     arrays=("a", "where"),
     vjp=(
-        lambda g, out, a, where, *, axis, keepdims, initial: extreme_bar(
+        lambda g, out, a, where, *, axis, keepdims, initial: max_bar(
             g, a, out, axis, keepdims, initial, where
         ),
         None,
@@ -168,7 +169,7 @@ def max(
 @array_function(
     arrays=("a", "where"),
     vjp=(
-        lambda g, out, a, where, *, axis, keepdims, initial: extreme_bar(
+        lambda g, out, a, where, *, axis, keepdims, initial: min_bar(
             g, a, out, axis, keepdims, initial, where
         ),
         None,

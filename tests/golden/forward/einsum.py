@@ -14,12 +14,9 @@ from overt.runtime import norm_dot
 
 def bilinear_jvp(x, a, y, x_dot, a_dot, y_dot):
     norm_x = np.linalg.norm(x)
-    return (
-        np.einsum("i,ij,j->", x, a, y) + norm_x,
-        (
-            np.einsum("i,ij,j->", x_dot, a, y)
-            + np.einsum("i,ij,j->", x, a_dot, y)
-            + np.einsum("i,ij,j->", x, a, y_dot)
-            + norm_dot(x_dot, norm_x, x)
-        ),
+    einsum_value_dot = (
+        np.einsum("i,ij,j->", x_dot, a, y)
+        + np.einsum("i,ij,j->", x, a_dot, y)
+        + np.einsum("i,ij,j->", x, a, y_dot)
     )
+    return np.einsum("i,ij,j->", x, a, y) + norm_x, einsum_value_dot + norm_dot(x_dot, norm_x, x)

@@ -15,8 +15,8 @@ from overt.runtime import matmul_bar_y, with_items
 
 def energy_grad(params, x):
     # forward
-    w = params["w"]
-    y = np.tanh(x @ w + params["b"])
+    y = np.tanh(x @ params["w"] + params["b"])
     # reverse
     total_bar = 2 * y * (1 - y**2)
-    return with_items(params, w=matmul_bar_y(total_bar, x, w), b=total_bar)
+    w_bar = matmul_bar_y(total_bar, x, params["w"])
+    return with_items(params, w=w_bar, b=total_bar)

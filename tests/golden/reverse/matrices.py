@@ -31,17 +31,7 @@ def misfit_grad(a, b, y):
     product_bar = solve_bar_a(solve_value_bar, solve_value, product_2, residual_T)
     scale_bar = sum_to(matmul_bar_x(product_bar, product_1, y) * y.T, scale)
     product_bar = np.expand_dims(scale_bar, (-1, -2)) * cofactors(product)
-    return (
-        matmul_bar_x(product_bar, a, a_T)
-        + matmul_bar_y(product_bar, a, a_T).T
-        + sum_to(
-            np.einsum(
-                "ik,kj->ij",
-                sum_to(
-                    solve_bar_b(solve_value_bar, solve_value, product_2, residual_T).T, einsum_value
-                ),
-                b,
-            ),
-            a,
-        )
-    )
+    residual_bar = solve_bar_b(solve_value_bar, solve_value, product_2, residual_T).T
+    a_bar = matmul_bar_x(product_bar, a, a_T) + matmul_bar_y(product_bar, a, a_T).T
+    einsum_value_bar = sum_to(residual_bar, einsum_value)
+    return a_bar + sum_to(np.einsum("ik,kj->ij", einsum_value_bar, b), a)

@@ -29,7 +29,7 @@ def newton_sqrt_grad_grad(a):
     for x in saved.reversed():  # undoes while_loop_twice.py:6
         total_bar = 0.5 * x_bar
         saved_1.push(x, total_bar)
-        x_bar = total_bar - total_bar * (a / x**2)
+        x_bar = total_bar - total_bar * a / x**2
     # reverse
     x_bar_bar = 1.0
     a_bar_bar = 1.0
@@ -37,14 +37,15 @@ def newton_sqrt_grad_grad(a):
     saved_bars = Saved()
     for x, total_bar in saved_1.reversed():
         x_squared = x**2
-        ratio_bar = -(x_bar_bar * total_bar)
-        a_bar = a_bar + ratio_bar / x_squared
-        x_bar_bar = 0.5 * (x_bar_bar - x_bar_bar * (a / x_squared) + a_bar_bar / x)
-        x_bar = -(2 * (ratio_bar * (a / x_squared**2)) * x)
-        saved_bars.push(x_bar - a_bar_bar * (total_bar / x**2))
+        product_bar = -(x_bar_bar / x_squared)
+        a_bar = a_bar + product_bar * total_bar
+        x_bar_bar_1 = 0.5 * (x_bar_bar + product_bar * a + a_bar_bar / x)
+        x_bar = 2 * x_bar_bar * (total_bar * a) / x_squared**2 * x
+        saved_bars.push(x_bar - a_bar_bar * total_bar / x_squared)
+        x_bar_bar = x_bar_bar_1
     x_bar = 0.0
     for x, x_bar_1 in zip(saved.reversed(), saved_bars.reversed()):  # undoes while_loop_twice.py:6
         total_bar = 0.5 * x_bar
         a_bar = a_bar + total_bar / x
-        x_bar = add(total_bar - total_bar * (a / x**2), x_bar_1)
+        x_bar = add(total_bar - total_bar * a / x**2, x_bar_1)
     return add(a_bar, x_bar)
