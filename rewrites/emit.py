@@ -126,7 +126,7 @@ class Emitter:
             joined += ","
         if len(joined) <= WIDTH - 4 * self.depth and not isinstance(value, ast.Dict):
             self.line(joined)
-        elif all(isinstance(v, ast.Name) and not prefix for prefix, v in pieces):
+        elif not tail and all(isinstance(v, ast.Name) and not prefix for prefix, v in pieces):
             self.depth -= 1
             self.lines.pop()
             names = [self.printer.text(v) for _, v in pieces]
@@ -288,7 +288,7 @@ class Emitter:
         return shown if top else f"({shown})"
 
     def filled(self, head: str, names: list[str], tail: str, comment: str = "") -> None:
-        """Names in brackets, as many a line as fit."""
+        """Names in brackets, as many a line as fit, which a formatter is told to leave."""
         self.line(head, comment)
         self.depth += 1
         row = ""
@@ -300,7 +300,7 @@ class Emitter:
             row += f" {n}" if row else n
         self.line(row)
         self.depth -= 1
-        self.line(tail)
+        self.line(tail, "# fmt: skip")
 
     def on_Assign(self, s: Assign) -> None:
         if isinstance(s.target, str) and isinstance(s.value, ast.Name):
@@ -617,7 +617,11 @@ def records_of(function: Function) -> set[str]:
 
     core.map_exprs(function.body, zeros)  # type: ignore[arg-type]
     if function.name.endswith("_fwd") and isinstance(function.result, ast.Tuple):
-        found |= core.reads(function.result.elts[-1])
+        saved = function.result.elts[-1]
+        found |= core.reads(saved)
+        for s in function.body:
+            if isinstance(s, Assign) and s.target == getattr(saved, "id", ""):
+                found |= core.reads(s.value)
     return found
 
 

@@ -197,6 +197,9 @@ def build_pair(
         saved, held = kept[0], core.name(kept[0])
     elif kept:
         unpack = (core.Assign(tuple(kept), core.name(saved)),)
+        packed = sweep.names.fresh("saved")
+        forward = (*forward, core.Assign(packed, held))
+        held = core.name(packed)
     fwd = replace(
         sweep.function,
         name=program.fresh_global(f"{main.name}_fwd"),
