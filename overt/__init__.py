@@ -47,7 +47,7 @@ _NAMES = {
 }
 _PLACES = {name: (module, name) for module, names in _NAMES.items() for name in names.split()}
 _PLACES["remat"] = ("overt.transformer.identity", "checkpoint")
-_PLACES["source"] = ("overt.transformer.transformed", "generated")
+_PLACES["source"] = ("overt.transformer.shown", "shown")
 _SUBMODULES = (
     "custom_derivatives debug dlpack dtypes errors example_libraries experimental export "
     "flatten_util image lax nn numpy ops profiler random scipy stages tree tree_util typing "

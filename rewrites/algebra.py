@@ -72,13 +72,6 @@ def product(left: ast.expr, right: ast.expr) -> ast.BinOp:
     return ast.BinOp(left, ast.Mult(), right)
 
 
-def inverted(node: ast.expr) -> ast.expr | None:
-    """What `1.0 / x` is one over."""
-    if isinstance(node, ast.BinOp) and isinstance(node.op, ast.Div) and number(node.left) == 1:
-        return node.right
-    return None
-
-
 def binary(left: ast.expr, op: ast.operator, right: ast.expr) -> ast.expr:
     return Plainer().combine(ast.BinOp(left, op, right))
 
@@ -168,9 +161,10 @@ class Plainer(ast.NodeTransformer):
                 return times(front, product(factors, rest))
             if a is not None and isinstance(right, ast.BinOp):
                 return times(a, right)
-            one = inverted(left)
-            if one is not None:
-                return self.combine(ast.BinOp(right, ast.Div(), one))
+            if isinstance(left, ast.BinOp) and isinstance(left.op, ast.Div):
+                front = number(left.left)  # `2.0 / n * x` is `2.0 * x / n`
+                if front is not None:
+                    return self.combine(ast.BinOp(times(front, right), ast.Div(), left.right))
             if isinstance(right, ast.BinOp) and isinstance(right.op, ast.Div):
                 above = self.combine(product(left, right.left))
                 return self.combine(ast.BinOp(above, ast.Div(), right.right))

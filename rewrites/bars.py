@@ -125,7 +125,10 @@ class Bars:
         """The cotangent with the value's own shape."""
         if name in self.wide:
             del self.wide[name]
-            whole = core.call(core.name("@sum_to"), bar.expr, core.name(name))
+            if self.shape(name) == SCALAR:
+                whole = np_call("sum", bar.expr)
+            else:
+                whole = core.call(core.name("@sum_to"), bar.expr, core.name(name))
         elif not bar.lazy or self.shape(name) == SCALAR:
             return bar.expr
         else:

@@ -543,7 +543,8 @@ class FunctionLifter:
             item = self.names.fresh("item")
             start = [Assign(s.target, core.name(item))]
         block = (*start, *loop.body)
-        body = self.made("body", [item, *loop.params], block, loop.results, s.origin)
+        stem = "undo" if s.origin.comment.startswith("# undoes") else "body"
+        body = self.made(stem, [item, *loop.params], block, loop.results, s.origin)
         items = self.items(s.items)
         call = self.helper("for_loop", items, core.name(body.name), loop.start, **loop.until)
         return self.called(loop.outs, call, [body], s.origin)

@@ -92,7 +92,7 @@ def of_pair(
     fwd, bwd = pair.split()
     names = sweep.names
     result, saved = names.fresh("result"), names.fresh("saved")
-    args = [core.name(p.name) for p in main.params]
+    args: list[ast.expr] = [core.name(p.name) for p in main.params]
     forward = core.Assign((result, saved), ast.Call(core.name(fwd), args, []))
     one = np_call("ones_like", core.name(result))
     called = ast.Call(core.name(bwd), [core.name(saved), one], [])
@@ -146,17 +146,22 @@ def split_aux(
     return result, None
 
 
-def pullback_pair(source: Source, active: Sequence[str] | None = None) -> tuple[Source, Source]:
+def pullback_pair(
+    source: Source, active: Sequence[str] | None = None, only_active: bool = False
+) -> tuple[Source, Source]:
     """Two functions: `f_fwd(args) -> result, saved`, `f_bwd(saved, result_bar) -> args_bar`.
 
     `active` names the parameters with a derivative (all, if not given); the others' cotangents are
-    None.
+    None, or with `only_active` left out.
     """
     program = Program(hoist(source))
     main = program.main
     chosen = set(active) if active is not None else {core.base(p.name) for p in main.params}
     fwd, bwd = build_pair(
-        program, main, frozenset(p.name for p in main.params if core.base(p.name) in chosen)
+        program,
+        main,
+        frozenset(p.name for p in main.params if core.base(p.name) in chosen),
+        only_active,
     )
     return program.finished(fwd), program.finished(bwd)
 

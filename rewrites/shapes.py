@@ -90,8 +90,11 @@ class Shapes:
                 fn = self.resolver.object(s.value.func)
                 rule = rule_of(fn) if fn is not None else None
                 module = getattr(fn, "__module__", None) or ""
-                sure = rule is not None and module.startswith(("numpy", "overt.runtime.numpy"))
-                sure = sure and (rule.elementwise or rule.name in ("sum", "mean", "max", "min"))
+                sure = (
+                    rule is not None
+                    and module.startswith(("numpy", "overt.runtime.numpy"))
+                    and (rule.elementwise or rule.name in ("sum", "mean", "max", "min"))
+                )
             else:
                 sure = isinstance(s.value, ast.UnaryOp) and isinstance(s.value.op, ast.USub)
             if sure:

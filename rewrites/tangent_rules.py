@@ -152,8 +152,8 @@ class TangentRules:
             dots = [walk.full(args[0]), walk.full(args[1])]
             return Tangent(runtime("place_field_dot", *dots, *args))
         if isinstance(f, ast.Name) and f.id == "@with_items" and keywords:
-            dots = [ast.keyword(k.arg, walk.full(k.value)) for k in keywords if walk.dot(k.value)]
-            return Tangent(ast.Call(f, args, dots)) if dots else None
+            moving = [ast.keyword(k.arg, walk.full(k.value)) for k in keywords if walk.dot(k.value)]
+            return Tangent(ast.Call(f, args, moving)) if moving else None
         place = LINEAR_HELPERS.get(fn) if isinstance(fn, types.FunctionType) else None
         if place is not None and not keywords and len(args) > place:
             if not any(isinstance(a, ast.Starred) for a in args):

@@ -1,6 +1,7 @@
 """The command line: `overt grad model.py:loss -o loss_grad.py`, and looking at what Overt does.
 
-overt grad|value_and_grad|jvp|vjp|vmap|jit FILE.py:FUNCTION   generated code, also vmap+grad
+overt grad|value_and_grad|jvp|vjp|jacfwd|jacrev|hessian|vmap|jit FILE.py:FUNCTION
+                                 generated code; joined by +, such as vmap+grad or jit+jvp
 overt show FILE.py:FUNCTION      the function as the passes see it
 overt diff grad FILE.py:FUNCTION the original beside the generated code
 overt hlo FILE.py:FUNCTION --args 'f32[8,3]' i32      the staged program
@@ -25,10 +26,13 @@ from typing import Any
 from overt import __version__
 from overt.rewrites.refusal import Refusal
 
-TRANSFORMATIONS = ("grad", "value_and_grad", "jvp", "vjp", "vmap", "jit")
+TRANSFORMATIONS = (
+    "grad", "value_and_grad", "jvp", "vjp", "jacfwd", "jacrev", "hessian", "vmap", "jit",
+)  # fmt: skip
 TITLES = {
     "grad": "Gradient", "value_and_grad": "Value and gradient", "jvp": "Derivative along tangents",
-    "vjp": "Pullback", "vmap": "Batched form", "jit": "Lifted form",
+    "vjp": "Pullback", "jacfwd": "Jacobian by forward mode", "jacrev": "Jacobian by reverse mode",
+    "hessian": "Hessian", "vmap": "Batched form", "jit": "Lifted form",
 }  # fmt: skip
 
 
@@ -176,6 +180,7 @@ def numbers(text: str, what: str) -> Any:
 def applied(function: Any, steps: list[str], options: argparse.Namespace) -> Any:
     """The function with transformations applied, the last one first."""
     import overt
+    from overt.transformer.shown import Pulled, Tangent
 
     argnums = numbers(options.argnums, "--argnums")
     axes = numbers(options.in_axes, "--in-axes")
@@ -184,10 +189,16 @@ def applied(function: Any, steps: list[str], options: argparse.Namespace) -> Any
             function = getattr(overt, step)(function, argnums=argnums, has_aux=options.has_aux)
         elif step == "vmap":
             function = overt.vmap(function, in_axes=axes)
-        elif step == "jit":
-            function = overt.jit(function)
+        elif step in ("hessian", "jacfwd", "jacrev"):
+            function = getattr(overt, step)(function, argnums=argnums)
+        elif step == "jvp":
+            function = Tangent(function)
+        elif step == "vjp":
+            if step is not steps[0]:
+                raise Mistake("vjp gives two functions, so it can only come first in a composition")
+            function = Pulled(function)
         else:
-            raise Mistake(f"{step} can only come first in a composition")
+            function = overt.jit(function)
     return function
 
 
@@ -197,18 +208,7 @@ def transform(function: Any, steps: list[str], options: argparse.Namespace) -> A
 
     if not steps:
         return transformed.source_of(function)
-    first, rest = steps[0], steps[1:]
-    if first not in ("jvp", "vjp"):
-        made = applied(function, steps, options)
-        return made.printed_source()
-    inner = transformed.source_of(applied(function, rest, options))
-    if first == "jvp":
-        from overt.rewrites.forward import jvp
-
-        return jvp(inner)
-    from overt.rewrites.reverse import pullback_pair
-
-    return pullback_pair(inner)
+    return applied(function, steps, options).printed_source()
 
 
 def title(steps: list[str], options: argparse.Namespace, path: str) -> str:

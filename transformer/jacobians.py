@@ -11,14 +11,14 @@ import numpy
 from overt.runtime import dtypes
 from overt.runtime import numpy as np
 from overt.runtime.aval import aval_of
-from overt.runtime.batching import vmap_call
 from overt.runtime.interop import as_array
+from overt.runtime.jacobians import columns_of, rows_of
 from overt.runtime.parts import is_array
 from overt.runtime.tangents import tangent_for
-from overt.runtime.tree import tree_flatten, tree_map, tree_structure
+from overt.runtime.tree import tree_flatten, tree_leaves, tree_map, tree_structure
 from overt.transformer import transformed
 from overt.transformer.escapes import or_on_values
-from overt.transformer.gradients import FLOAT0, behind
+from overt.transformer.gradients import FLOAT0, Gradient, behind
 from overt.transformer.held import LinearFunction
 from overt.transformer.pullbacks import VjpFunction, shapes_of
 from overt.transformer.transformed import Transformed, noted
@@ -208,6 +208,30 @@ class Jacobian(Transformed):
         argnums = behind(self.argnums, leading)
         return Jacobian(fn, argnums, self.has_aux, self.holomorphic, self.allow_int, self.reverse)
 
+    def source(self) -> Any:
+        """What runs, for one number if this is the Jacobian of a Jacobian."""
+        from overt.rewrites.jacobian import jacobian
+
+        if self.has_aux:
+            raise TypeError(f"overt.source shows no {self.suffix} of functions that return aux")
+        shift = transformed.bound_count(self.__wrapped__)
+        if isinstance(self.argnums, int):
+            argnums: Any = self.argnums + shift
+        else:
+            argnums = tuple(i + shift for i in self.argnums)
+        inner = self.__wrapped__
+        if not isinstance(inner, Jacobian):
+            source = transformed.source_of(inner)
+            return jacobian(source, argnums, self.reverse, f"{source.main.name}_{self.suffix}")
+        if inner.argnums != self.argnums or isinstance(inner.__wrapped__, Jacobian):
+            raise TypeError(
+                "overt.source shows Jacobians and Hessians; of derivatives beyond, print those of "
+                "the gradient: overt.source(overt.jacfwd(overt.grad(f)))"
+            )
+        first = Gradient(inner.__wrapped__, inner.argnums, False, False, False, False).source()
+        name = transformed.source_of(inner.__wrapped__).main.name
+        return jacobian(first, argnums, self.reverse, f"{name}_hessian")
+
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         count = len(args)
         single = isinstance(self.argnums, int)
@@ -255,48 +279,28 @@ class Jacobian(Transformed):
 
     def by_columns(self, fn: Callable, chosen: tuple, single: bool) -> Any:
         """Forward mode: one run for all directions of the arguments."""
-        leaves, definition = tree_flatten(chosen)
-        kept: list[Any] = []
+        aux: list[Any] = []
 
-        def push(*dots: Any) -> Any:
-            found = forward(fn, chosen, definition.unflatten(dots), self.has_aux)
-            kept.append((found[0], found[2] if self.has_aux else None))
-            return found[1]
+        def push(dots: Any) -> tuple:
+            found = forward(fn, chosen, (dots,) if single else dots, self.has_aux)
+            aux.extend(found[2:])
+            return found[:2]
 
-        columns = vmap_call(push, basis(leaves), 0, -1)
-        out, aux = kept[0]
-        results, out_definition = tree_flatten(out)
-        shown = []
-        for result, column in zip(results, out_definition.flatten_up_to(columns), strict=True):
-            parts = split(column, leaves, -1)
-            shape = aval_of(result).shape
-            tree = definition.unflatten(
-                p.reshape(*shape, *x.shape) for p, x in zip(parts, leaves, strict=True)
-            )
-            shown.append(tree[0] if single else tree)
-        jacobian = out_definition.unflatten(shown)
-        return (jacobian, aux) if self.has_aux else jacobian
+        jacobian = columns_of(push, chosen[0] if single else chosen)
+        return (jacobian, aux[0]) if self.has_aux else jacobian
 
     def by_rows(self, fn: Callable, chosen: tuple, single: bool) -> Any:
         """Reverse mode: one backward run for all entries of the result."""
         found = vjp(fn, *chosen, has_aux=self.has_aux)
         out, pullback = found[:2]
-        results, out_definition = tree_flatten(out)
-        for x in results:
+        for x in tree_leaves(out):
             self.check_result(x)
-        leaves, definition = tree_flatten(chosen)
-        rows = vmap_call(
-            lambda *bars: pullback(out_definition.unflatten(bars)), basis(results), 0, 0
-        )
-        parts = [split(row, results, 0) for row in definition.flatten_up_to(rows)]
-        shown = []
-        for k, result in enumerate(results):
-            tree = definition.unflatten(
-                p[k].reshape(*result.shape, *aval_of(x).shape)
-                for p, x in zip(parts, leaves, strict=True)
-            )
-            shown.append(tree[0] if single else tree)
-        jacobian = out_definition.unflatten(shown)
+
+        def pull(out_bar: Any) -> Any:
+            bars = pullback(out_bar)
+            return bars[0] if single else bars
+
+        jacobian = rows_of(pull, out, chosen[0] if single else chosen)
         return (jacobian, found[2]) if self.has_aux else jacobian
 
     def check_result(self, x: Any) -> None:
@@ -313,31 +317,6 @@ class Jacobian(Transformed):
                 "holomorphic=True. For differentiation of functions with other outputs, use vjp "
                 "directly."
             )
-
-
-def basis(leaves: list[Any]) -> list[Any]:
-    """One-hot directions of all entries of some arrays: for each array those of all, stacked."""
-    from overt.runtime import numpy as np
-
-    sizes = [aval_of(x).size for x in leaves]
-    total, start, made = sum(sizes), 0, []
-    for x, size in zip(leaves, sizes, strict=True):
-        aval = aval_of(x)
-        eye = np.eye(total, size, -start, aval.dtype)
-        made.append(eye.reshape(total, *aval.shape))
-        start += size
-    return made
-
-
-def split(array: Any, leaves: list[Any], axis: int) -> list[Any]:
-    """Cut an axis into one piece for each array, as long as that has entries."""
-    pieces, start = [], 0
-    for x in leaves:
-        size = aval_of(x).size
-        place = slice(start, start + size)
-        pieces.append(array[place] if axis == 0 else array[..., place])
-        start += size
-    return pieces
 
 
 def jacfwd(

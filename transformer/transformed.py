@@ -360,23 +360,3 @@ def noted() -> Iterator[None]:
     except Exception as error:
         rewrite.note_place(error)
         raise
-
-
-def generated(fn: Any) -> str:
-    """The text of the module that Overt generates for a transformed function.
-
-    >>> import overt
-    >>> overt.source(len)
-    Traceback (most recent call last):
-    TypeError: overt.source needs a function made by grad, jit, ...; got <built-in function len>
-    """
-    from overt.transformer.modules import standalone
-
-    if isinstance(fn, types.MethodType) and isinstance(fn.__func__, Transformed):
-        fn = fn.__func__
-    if isinstance(fn, types.FunctionType):
-        made = fn.__dict__.get("__overt__")
-        return made.text if made is not None else standalone(source_of(fn))
-    if not isinstance(fn, Transformed):
-        raise TypeError(f"overt.source needs a function made by grad, jit, ...; got {fn!r}")
-    return standalone(fn.printed_source())
