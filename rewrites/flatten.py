@@ -45,6 +45,7 @@ STEMS = {
     ast.MatMult: "product",
     ast.Mod: "remainder",
 }
+WORDS = frozenset(STEMS.values())
 
 
 def flatten(
@@ -59,7 +60,7 @@ def flatten(
     work = Flatten(activity, resolver, names)
     work.lists = lists_of(function)
     body = work.block(function.body)
-    work.out, work.origin = [], function.result_origin
+    work.out, work.origin, work.holder = [], function.result_origin, ""
     result = work.result(function.result)
     return replace(function, body=(*body, *work.out), result=result), activity
 
@@ -99,6 +100,8 @@ class Flatten:
         self.out: list[Stmt] = []
         self.origin = core.NOWHERE
         self.lists: set[str] = set()
+        self.holder = ""  # the user's name for the value of the statement at hand
+        self.homes: dict[str, str] = {}  # which statement a general word was used in first
 
     def active(self, node: ast.AST | None) -> bool:
         return self.activity.expr(node)
@@ -117,6 +120,8 @@ class Flatten:
 
     def statement(self, s: Stmt) -> None:
         self.origin = s.origin
+        named = isinstance(s, Assign) and isinstance(s.target, str) and s.origin.line
+        self.holder = core.base(s.target) if named else ""  # type: ignore[union-attr]
         if isinstance(s, Assign):
             self.assign(s)
         elif isinstance(s, If):
@@ -227,16 +232,29 @@ class Flatten:
         if not self.active(node):
             if is_cheap(node):
                 return node
-            held = self.names.fresh(stem_of(node))
+            held = self.part(node)
             self.emit(Assign(held, node, core.PART))
             return core.name(held)
         flat = self.flat(node)
         if isinstance(flat, ast.Name):
             return flat
-        held = self.names.fresh(stem_of(node))
+        held = self.part(node)
         self.activity.names.add(held)
         self.emit(Assign(held, flat, core.PART))
         return core.name(held)
+
+    def part(self, node: ast.expr) -> str:
+        """A name for a part of a statement; a general word says of what, from the second time on.
+
+        `product`, then `energy_product` for the part of `energy = ...`.
+        """
+        stem = stem_of(node)
+        word = stem.removesuffix("_value")
+        if not self.holder or not (stem in WORDS or stem != word):
+            return self.names.fresh(stem)
+        if self.homes.setdefault(stem, self.holder) == self.holder:
+            return self.names.fresh(stem)
+        return self.names.fresh(f"{self.holder}_{word}")
 
     def flat(self, node: ast.expr) -> ast.expr:
         """The expression as one operation on atoms."""
@@ -493,8 +511,11 @@ def is_list(node: ast.expr, lists: set[str]) -> bool:
     return False
 
 
-def is_cheap(node: ast.expr) -> bool:
-    """Whether evaluating an expression again gives the same, is cheap and reads well."""
+def is_cheap(node: ast.expr, operations: int = 2) -> bool:
+    """Whether evaluating an expression again gives the same, is cheap and reads well.
+
+    It has at most so many `operations` in a row.
+    """
     if getattr(node, "changing", False):
         return False
     if isinstance(node, ast.Name | ast.Constant):
@@ -505,7 +526,8 @@ def is_cheap(node: ast.expr) -> bool:
         return is_cheap(node.operand)
     if isinstance(node, ast.BinOp):
         plain = not isinstance(node.op, ast.MatMult)
-        return plain and is_cheap(node.left) and is_cheap(node.right) and depth(node) <= 2
+        parts = is_cheap(node.left, operations) and is_cheap(node.right, operations)
+        return plain and parts and depth(node) <= operations
     if isinstance(node, ast.Subscript):
         return is_cheap(node.value) and not any(
             isinstance(n, ast.Call) for n in ast.walk(node.slice)

@@ -18,6 +18,8 @@ from overt.rewrites.pushes import is_push, push
 if TYPE_CHECKING:
     from overt.rewrites.sweep import Sweep
 
+LONGEST_AGAIN = 3  # operations in a row that are rather computed again than recorded
+
 
 def reversed_loop(sweep: Sweep, s: For | While) -> For | While:
     """The forward loop, with what its reverse reads saved."""
@@ -348,7 +350,10 @@ class LoopReversal:
         kept = list(needed)
         for n in reversed(needed):
             value = definitions.get(n)
-            if value is None or n not in self.sweep.temporary or not is_cheap(value):
+            if value is None or n not in self.sweep.temporary:
+                continue
+            value = self.spelled(value, definitions, own - set(kept))
+            if not is_cheap(value, LONGEST_AGAIN):
                 continue
             if not core.reads(value) & own <= set(kept) - {n}:
                 continue
@@ -363,6 +368,17 @@ class LoopReversal:
         body = tuple(again) + core.map_exprs(body, lambda e: core.substitute(e, table))
         carries = tuple(replace(c, next=core.substitute(c.next, table)) for c in carries)
         return body, carries, kept
+
+    def spelled(
+        self, value: ast.expr, definitions: dict[str, ast.expr], lost: set[str]
+    ) -> ast.expr:
+        """A value with the parts of it that the record does not hold written out."""
+        for _ in range(LONGEST_AGAIN):
+            parts = core.reads(value) & lost & self.sweep.temporary & set(definitions)
+            if not parts:
+                break
+            value = core.substitute(value, {n: definitions[n] for n in parts})
+        return value
 
     def position(self, block: Block, needed: list[str]) -> int:
         """Right after the last statement that sets something to save."""

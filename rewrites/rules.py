@@ -230,16 +230,20 @@ def shortened(node: ast.expr, globals_: Mapping[str, Any]) -> ast.expr:
             name = node.func.id if isinstance(node.func, ast.Name) else ""
             if name.startswith("@") and name[1:] in globals_:
                 return by_name(node, globals_[name[1:]])
-            f = node.func
-            if (
-                isinstance(f, ast.Attribute)
-                and isinstance(f.value, ast.Name)
-                and f.value.id == "@np"
-            ):
-                return by_name(node, getattr(ours, f.attr, None))
-            return node
+            ours_ = of_ours(node.func)
+            return node if ours_ is None else by_name(node, ours_)
 
     return Shorten().visit(core.substitute(node, {"": core.constant(None)}))
+
+
+def of_ours(node: ast.expr) -> Any:
+    """The function of our NumPy that `np.fft.fft` in a rule names."""
+    if isinstance(node, ast.Name):
+        return ours if node.id == "@np" else None
+    if isinstance(node, ast.Attribute):
+        holder = of_ours(node.value)
+        return None if holder is None else getattr(holder, node.attr, None)
+    return None
 
 
 def by_name(node: ast.Call, function: Any) -> ast.Call:

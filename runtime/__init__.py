@@ -46,14 +46,14 @@ _NAMES = {
     "numpy.factor_derivatives": "cholesky_bar cholesky_dot eig_bar eig_dot eigh_bar eigh_dot "
     "lu_bar lu_dot mirrored mT on_triangle over_gaps singular_values_bar singular_values_dot "
     "svd_bar svd_dot transposed triangular_bar_a triangular_bar_y",
-    "numpy.fft": "fourier_back",
+    "numpy.fft": "fft_bar fourier_back ifft_bar irfft_bar rfft_bar",
     "numpy.gather_scatter": "gather pick scatter scatter_jvp scatter_vjp store without",
     "numpy.joining": "unconcatenate unstack_like",
     "numpy.linalg": "cofactors eigvalsh_bar eigvalsh_dot matrix_power_bar pinv_bar pinv_dot qr_bar "
     "qr_tangent slogdet_bar slogdet_dot solve_bar_a solve_bar_b solve_dot svd_back",
     "numpy.movement": "pieces_of unbroadcast unpad",
     "numpy.norms": "euclidean_bar euclidean_dot matrix_norm_bar norm_bar norm_dot vector_norm_bar",
-    "numpy.products": "contract contract_bar inner_bar_x inner_bar_y "
+    "numpy.products": "contract contract_bar inner_bar_x inner_bar_y outer_bar_x outer_bar_y "
     " dot_bar_x dot_bar_y matmul_bar_x matmul_bar_y "
     "swapped tensordot_bar_x tensordot_bar_y",
     "numpy.repeating": "pad_back pad_of_tangent repeat_back tile_back unrepeat",

@@ -10,7 +10,7 @@ import numpy
 
 from overt.runtime import dtypes
 from overt.runtime.aval import Aval
-from overt.runtime.numpy.movement import normal_axes, normal_axis
+from overt.runtime.numpy.movement import normal_axes, normal_axis, with_rule
 from overt.runtime.primitive import Primitive
 
 __all__ = [
@@ -172,6 +172,11 @@ def scale_of(norm: Any, kind: str, count: int, dtype: Any) -> Any:
     return numpy.asarray(factor, dtypes.real_type(dtype))
 
 
+@with_rule(
+    arrays=("a",),
+    vjp=(lambda g, out, a, *, n, axis, norm: fft_bar(g, a, n, axis, norm),),
+    jvp=lambda dots, out, a, *, n, axis, norm: np.fft.fft(dots[0], n, axis, norm),
+)
 def fft(a: Any, n: int | None = None, axis: int = -1, norm: str | None = None) -> Any:
     """Discrete Fourier transform along an axis.
 
@@ -181,6 +186,11 @@ def fft(a: Any, n: int | None = None, axis: int = -1, norm: str | None = None) -
     return transform(a, "FFT", None if n is None else (n,), (axis,), norm)
 
 
+@with_rule(
+    arrays=("a",),
+    vjp=(lambda g, out, a, *, n, axis, norm: ifft_bar(g, a, n, axis, norm),),
+    jvp=lambda dots, out, a, *, n, axis, norm: np.fft.ifft(dots[0], n, axis, norm),
+)
 def ifft(a: Any, n: int | None = None, axis: int = -1, norm: str | None = None) -> Any:
     """Inverse of `fft`.
 
@@ -190,6 +200,11 @@ def ifft(a: Any, n: int | None = None, axis: int = -1, norm: str | None = None) 
     return transform(a, "IFFT", None if n is None else (n,), (axis,), norm)
 
 
+@with_rule(
+    arrays=("a",),
+    vjp=(lambda g, out, a, *, n, axis, norm: rfft_bar(g, a, n, axis, norm),),
+    jvp=lambda dots, out, a, *, n, axis, norm: np.fft.rfft(dots[0], n, axis, norm),
+)
 def rfft(a: Any, n: int | None = None, axis: int = -1, norm: str | None = None) -> Any:
     """The first half of the transform of real numbers, which determines the rest.
 
@@ -199,6 +214,11 @@ def rfft(a: Any, n: int | None = None, axis: int = -1, norm: str | None = None) 
     return transform(a, "RFFT", None if n is None else (n,), (axis,), norm)
 
 
+@with_rule(
+    arrays=("a",),
+    vjp=(lambda g, out, a, *, n, axis, norm: irfft_bar(g, a, n, axis, norm),),
+    jvp=lambda dots, out, a, *, n, axis, norm: np.fft.irfft(dots[0], n, axis, norm),
+)
 def irfft(a: Any, n: int | None = None, axis: int = -1, norm: str | None = None) -> Any:
     """Inverse of `rfft`, of length n (by default even).
 
@@ -206,6 +226,40 @@ def irfft(a: Any, n: int | None = None, axis: int = -1, norm: str | None = None)
     Array([1., 1.], dtype=float32)
     """
     return transform(a, "IRFFT", None if n is None else (n,), (axis,), norm)
+
+
+def transform_bar(g: Any, a: Any, kind: str, n: Any, axis: int, norm: Any) -> Any:
+    """Cotangent of what a transform along one axis was given: cut off or padded, and real again."""
+    a = np.asarray(a)
+    axis = normal_axis(axis, a.ndim)
+    given = a.shape[axis]
+    length = n or (2 * (given - 1) if kind == "IRFFT" else given)
+    kept = length // 2 + 1 if kind == "IRFFT" else length
+    bar = fourier_back(np.moveaxis(g, axis, -1), kind, (length,))
+    bar = np.moveaxis(bar, -1, axis) * scale_of(norm, kind, length, g.dtype)
+    if kept != given:
+        bar = resized(bar, axis, given)
+    return bar if dtypes.is_complex(a.dtype) else np.real(bar)
+
+
+def fft_bar(g: Any, a: Any, n: int | None = None, axis: int = -1, norm: str | None = None) -> Any:
+    """Cotangent of a in `fft(a)`, a transform again."""
+    return transform_bar(g, a, "FFT", n, axis, norm)
+
+
+def ifft_bar(g: Any, a: Any, n: int | None = None, axis: int = -1, norm: str | None = None) -> Any:
+    """Cotangent of a in `ifft(a)`, a transform again."""
+    return transform_bar(g, a, "IFFT", n, axis, norm)
+
+
+def rfft_bar(g: Any, a: Any, n: int | None = None, axis: int = -1, norm: str | None = None) -> Any:
+    """Cotangent of a in `rfft(a)`."""
+    return transform_bar(g, a, "RFFT", n, axis, norm)
+
+
+def irfft_bar(g: Any, a: Any, n: int | None = None, axis: int = -1, norm: str | None = None) -> Any:
+    """Cotangent of a in `irfft(a)`."""
+    return transform_bar(g, a, "IRFFT", n, axis, norm)
 
 
 def hfft(a: Any, n: int | None = None, axis: int = -1, norm: str | None = None) -> Any:

@@ -346,8 +346,8 @@ def inner_bar_y(g: Any, x: Any, y: Any) -> Any:
 @composite(
     arrays=("a", "b"),
     vjp=(
-        lambda g, out, a, b: np.reshape(g @ np.ravel(b), np.shape(a)),
-        lambda g, out, a, b: np.reshape(np.ravel(a) @ g, np.shape(b)),
+        lambda g, out, a, b: outer_bar_x(g, a, b),
+        lambda g, out, a, b: outer_bar_y(g, a, b),
     ),
     jvp=lambda dots, out, a, b: np.outer(dots[0], b) + np.outer(a, dots[1]),
 )
@@ -359,6 +359,34 @@ def outer(a: Any, b: Any) -> Any:
            [6, 8]], dtype=int32)
     """
     return np.ravel(a)[:, None] * np.ravel(b)[None, :]
+
+
+@with_rule(
+    arrays=("g", "x", "y"),
+    vjp=(
+        lambda h, out, g, x, y: np.outer(h, y),
+        None,
+        lambda h, out, g, x, y: outer_bar_y(g, h, y),
+    ),
+    jvp=lambda dots, out, g, x, y: outer_bar_x(dots[0], x, y) + outer_bar_x(g, x, dots[2]),
+)
+def outer_bar_x(g: Any, x: Any, y: Any) -> Any:
+    """Cotangent of x in `np.outer(x, y)`: g @ y, in the shape of x."""
+    return np.reshape(g @ np.ravel(y), np.shape(x))
+
+
+@with_rule(
+    arrays=("g", "x", "y"),
+    vjp=(
+        lambda h, out, g, x, y: np.outer(x, h),
+        lambda h, out, g, x, y: outer_bar_x(g, x, h),
+        None,
+    ),
+    jvp=lambda dots, out, g, x, y: outer_bar_y(dots[0], x, y) + outer_bar_y(g, dots[1], y),
+)
+def outer_bar_y(g: Any, x: Any, y: Any) -> Any:
+    """Cotangent of y in `np.outer(x, y)`: x @ g, in the shape of y."""
+    return np.reshape(np.ravel(x) @ g, np.shape(y))
 
 
 @composite(
