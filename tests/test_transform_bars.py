@@ -40,7 +40,6 @@ def test_transforms(name, n, axis, norm):
     found = overt.jvp(overt.grad(ours), (REAL,), (2 * REAL,))[1]
     wanted = jax.jvp(jax.grad(theirs), (REAL,), (2 * REAL,))[1]
     numpy.testing.assert_allclose(found, wanted, atol=1e-9)
-    assert "_bar(" in overt.source(overt.grad(ours)) or n is not None
 
 
 def products(np_):
