@@ -129,6 +129,9 @@ class Plainer(ast.NodeTransformer):
                 return ast.BinOp(left, ast.Sub(), times(-front, rest))
             if ast.dump(left) == ast.dump(right) and a is None:
                 return ast.BinOp(ast.Constant(2.0), ast.Mult(), left)
+            if isinstance(right, ast.BinOp) and isinstance(right.op, ast.Add | ast.Sub):
+                first = self.combine(ast.BinOp(left, op, right.left))  # `a + (b - c)`
+                return self.combine(ast.BinOp(first, right.op, right.right))
         elif isinstance(op, ast.Sub):
             if b == 0 and type(b) is float:
                 return left

@@ -22,7 +22,7 @@ Pattern = Any  # a name, or a tuple of patterns; a starred one is ("*", pattern)
 class Origin:
     """Where a statement comes from: file, line, the comment behind it and those above it.
 
-    One that a pass has made of the user's `undoes` a line: (file, line, text).
+    One that a pass has made `undoes` a line of the user's, or is a part of it: (file, line, text).
     """
 
     file: str = ""
@@ -34,14 +34,34 @@ class Origin:
 
 
 NOWHERE = Origin()
-PART = Origin(text="part")  # of a part of a user's statement that was given a name
+PART = "part"
+TANGENT = "tangent"
+
+
+def part_of(user: Origin) -> Origin:
+    """The origin of a part of a user's statement that was given a name."""
+    return undoing(Origin(text=PART), user)
+
+
+def is_part(origin: Origin) -> bool:
+    return origin.text == PART and not origin.line
+
+
+def tangent_of(user: Origin) -> Origin:
+    """The origin of the tangent of a statement, which keeps a name if it has one of the user's."""
+    return undoing(Origin(text=TANGENT) if user.line else NOWHERE, user)
+
+
+def is_tangent(origin: Origin) -> bool:
+    return origin.text == TANGENT and not origin.line
 
 
 def undoing(origin: Origin, user: Origin) -> Origin:
     """The origin of a generated statement, with the user's line that it undoes."""
-    if origin.line or origin.undoes[1] or not user.line:
+    place = (user.file, user.line, user.text.strip()) if user.line else user.undoes
+    if origin.line or origin.undoes[1] or not place[1]:
         return origin
-    return replace(origin, undoes=(user.file, user.line, user.text.strip()))
+    return replace(origin, undoes=place)
 
 
 @dataclass(frozen=True, slots=True)

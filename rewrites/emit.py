@@ -502,7 +502,7 @@ def with_comments_first(block: core.Block) -> Iterator[core.Stmt]:
     """The statements; a comment above one that was split up stands above the first of its parts."""
     parts: list[core.Stmt] = []
     for s in block:
-        if isinstance(s, Assign) and s.origin is core.PART:
+        if isinstance(s, Assign) and core.is_part(s.origin):
             parts.append(s)
             continue
         if parts and s.origin.above and isinstance(s, Assign | If | For | While):

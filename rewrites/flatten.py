@@ -162,7 +162,7 @@ class Flatten:
         if isinstance(test, ast.Name | ast.Constant):
             return test
         held = self.names.fresh(test_stem(test))
-        self.emit(Assign(held, test, core.PART))
+        self.emit(Assign(held, test, core.part_of(self.origin)))
         return core.name(held)
 
     def assign(self, s: Assign) -> None:
@@ -233,14 +233,14 @@ class Flatten:
             if is_cheap(node):
                 return node
             held = self.part(node)
-            self.emit(Assign(held, node, core.PART))
+            self.emit(Assign(held, node, core.part_of(self.origin)))
             return core.name(held)
         flat = self.flat(node)
         if isinstance(flat, ast.Name):
             return flat
         held = self.part(node)
         self.activity.names.add(held)
-        self.emit(Assign(held, flat, core.PART))
+        self.emit(Assign(held, flat, core.part_of(self.origin)))
         return core.name(held)
 
     def part(self, node: ast.expr) -> str:

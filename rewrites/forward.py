@@ -156,7 +156,8 @@ def ordered(block: Block) -> Block:
             isinstance(value, Assign)
             and isinstance(tangent, Assign)
             and value.origin.line
-            and value.origin.line == tangent.origin.line
+            and core.is_tangent(tangent.origin)
+            and value.origin.line == tangent.origin.undoes[1]
             and not has_call(tangent.value, "@jvp_of")
         ):
             targets = set(core.pattern_names(value.target))

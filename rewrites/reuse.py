@@ -44,7 +44,7 @@ class Reuse:
 
     def statement(self, s: Stmt, known: dict[str, str]) -> Stmt:
         if isinstance(s, Assign):
-            is_users = s.origin.line or s.origin is core.PART
+            is_users = s.origin.line or core.is_part(s.origin)
             return s if is_users else replace(s, value=self.visit(s.value))
         if isinstance(s, If):
             then, orelse = self.block(s.then, known), self.block(s.orelse, known)

@@ -92,7 +92,7 @@ def plainer_block(block: Block) -> Block:
     done: list[Stmt] = []
     for s in block:
         if isinstance(s, Assign):
-            users = s.origin.line or s.origin is core.PART
+            users = s.origin.line or core.is_part(s.origin)
             done.append(s if users else replace(s, value=plainer(s.value)))
         elif isinstance(s, If):
             merges = tuple(Merge(m.name, plainer(m.then), plainer(m.orelse)) for m in s.merges)
@@ -247,7 +247,9 @@ class Nesting:
         return tuple(done), pending
 
     def is_movable(self, s: Assign, path: tuple[str, ...]) -> bool:
-        if not isinstance(s.target, str) or not core.is_local(s.target) or s.origin.line:
+        if not isinstance(s.target, str) or not core.is_local(s.target):
+            return False
+        if s.origin.line or core.is_tangent(s.origin):
             return False
         if self.is_trivial(s.value):
             return True

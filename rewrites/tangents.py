@@ -196,9 +196,11 @@ class Tangents:
                 self.shapes.known[targets[-1]] = self.shapes.of(f.expr) or frozenset(["?"])
             self.dots[t] = core.name(targets[-1])
         if len(targets) == 1:
-            self.out.append(Assign(targets[0], tangents[0], silent(s.origin)))
+            self.out.append(Assign(targets[0], tangents[0], core.tangent_of(s.origin)))
         elif targets:
-            self.out.append(Assign(tuple(targets), core.tuple_of(tangents), silent(s.origin)))
+            self.out.append(
+                Assign(tuple(targets), core.tuple_of(tangents), core.tangent_of(s.origin))
+            )
 
     def unpack(self, s: Assign) -> None:
         dot = self.full(s.value)
@@ -215,7 +217,7 @@ class Tangents:
         ):  # (a, b), (a_dot, b_dot) = jvp_of(...)
             self.out[-1] = replace(last, target=(s.target, targets), origin=s.origin)
             return
-        self.out += [s, Assign(targets, dot, silent(s.origin))]
+        self.out += [s, Assign(targets, dot, core.tangent_of(s.origin))]
 
     def give(self, target: str, tangent: Tangent | None, origin: Origin) -> None:
         """Set the tangent of a name: under a name of its own, unless it is one."""
@@ -229,7 +231,7 @@ class Tangents:
         new = self.fresh(target)
         if tangent.narrow:
             self.shapes.known[new] = self.shapes.of(tangent.expr) or frozenset(["?"])
-        self.out.append(Assign(new, plainer(tangent.expr), silent(origin)))
+        self.out.append(Assign(new, plainer(tangent.expr), core.tangent_of(origin)))
         self.dots[target] = core.name(new)
 
     # --- branches and loops
@@ -361,11 +363,6 @@ def is_call_of(node: ast.expr, helper: str) -> bool:
         and isinstance(node.func, ast.Name)
         and node.func.id.lstrip("@") == helper
     )
-
-
-def silent(origin: Origin) -> Origin:
-    """The same place without its comments: the tangent stands under the value that has them."""
-    return replace(origin, comment="", above=())
 
 
 def replaced(node: ast.Call, args: list[ast.expr]) -> ast.Call:

@@ -155,3 +155,51 @@ def test_the_command_line_shows_the_same(model, command):
 def test_a_pullback_cannot_be_transformed(model, capsys):
     assert main(["jit+vjp", "shown_model.py:wave"]) == 2
     assert "two functions" in capsys.readouterr().err
+
+
+FAILING = """\
+import overt.numpy as np
+
+
+def shapes(w, x):
+    h = np.tanh(x @ w)
+    return np.sum(h @ w)
+
+
+def index(xs):
+    total = 0.0
+    for i in range(5):
+        total = total + xs[i] ** 2
+    return total
+
+
+def key(p):
+    return np.sum(np.sin(p["missing"]) ** 2)
+"""
+
+
+@pytest.mark.parametrize("kind", ["grad", "jvp", "vmap", "jit of grad"])
+def test_errors_name_the_users_line(kind, tmp_path, monkeypatch):
+    """Also where the user's statement was taken apart into the steps of a derivative."""
+    (tmp_path / "failing_model.py").write_text(FAILING)
+    monkeypatch.syspath_prepend(str(tmp_path))
+    sys.modules.pop("failing_model", None)
+    import failing_model
+
+    w, x = np.ones((2, 3)), np.ones((4, 2))
+    cases = [
+        (failing_model.shapes, (w, x), "return np.sum(h @ w)"),
+        (failing_model.key, ({"w": x},), 'return np.sum(np.sin(p["missing"]) ** 2)'),
+    ]
+    if kind != "jit of grad":  # a compiled program clips the index
+        cases.append((failing_model.index, (np.ones(3),), "total = total + xs[i] ** 2"))
+    for f, args, line in cases:
+        with pytest.raises((ValueError, IndexError, KeyError)) as caught:
+            if kind == "jvp":
+                overt.jvp(f, args, args)
+            elif kind == "vmap":
+                overt.vmap(f, in_axes=(None,) * len(args), axis_size=2)(*args)
+            else:
+                g = overt.grad(f)
+                (overt.jit(g) if kind == "jit of grad" else g)(*args)
+        assert any(line in note for note in caught.value.__notes__)

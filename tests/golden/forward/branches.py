@@ -23,7 +23,7 @@ def branches_jvp(x, y, x_dot, y_dot):
         z_dot = x_dot * np.cos(x) * y + y_dot * sin_x
     elif x > 0:
         z = x**2
-        z_dot = x_dot * (2 * x)
+        z_dot = 2 * x_dot * x
     else:
         z = y
         z_dot = y_dot

@@ -14,6 +14,6 @@ def newton_sqrt_jvp(a, a_dot):
     x = a
     x_dot = a_dot
     while np.abs(x * x - a) > 1e-6 * a:
-        x_dot = 0.5 * (x_dot + (a_dot / x - x_dot * a / x**2))
+        x_dot = 0.5 * (x_dot + a_dot / x - x_dot * a / x**2)
         x = 0.5 * (x + a / x)  # Heron's step
     return x, x_dot
