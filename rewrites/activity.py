@@ -64,7 +64,12 @@ class Activity:
         elif isinstance(s, With):
             for item in s.items:
                 if item.optional_vars is not None and self.expr(item.context_expr):
-                    self.names |= core.reads(item.optional_vars)
+                    raise Refusal(
+                        "`with` on a value that is being differentiated cannot be rewritten",
+                        "Move the value out of it.",
+                        ast.Pass(lineno=s.origin.line),
+                        recordable=True,
+                    )
             self.block(s.body)
         elif isinstance(s, Do):
             self.effect(s)

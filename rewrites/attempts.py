@@ -15,6 +15,7 @@ from __future__ import annotations
 
 import ast
 
+from overt.rewrites import core
 from overt.rewrites.exits import EXITS, always_exits, contains
 from overt.rewrites.scopes import CHANGING, changed_names, new_name, root_name
 
@@ -23,7 +24,8 @@ Stmts = list[ast.stmt]
 
 def attempts_to_blocks(body: Stmts, shared: set[str], taken: set[str]) -> Stmts:
     """Statements with every `try` replaced that can be; `shared` are names that others may hold."""
-    if not any(isinstance(n, ast.Try) for s in body for n in ast.walk(s)):
+    kinds = ast.Try | ast.With
+    if not any(isinstance(n, kinds) for s in body for n in ast.walk(s)):
         return body
     return Attempts(body, shared, taken).block(body)
 
@@ -42,6 +44,9 @@ class Attempts:
     def statement(self, s: ast.stmt) -> Stmts:
         if isinstance(s, ast.FunctionDef | ast.ClassDef):
             return [s]
+        if isinstance(s, ast.With) and (types := suppressed(s)) is not None:
+            handler = ast.ExceptHandler(types, None, [self.at(ast.Pass(), s)])
+            s = self.at(ast.Try(s.body, [handler], [], []), s)
         if isinstance(s, ast.Try):
             return self.attempt(s)
         fields = {}
@@ -68,12 +73,15 @@ class Attempts:
         last: Stmts = self.block(s.finalbody)
         if not s.handlers and orelse:
             last, orelse = [*last, *orelse], []
-        if all(self.is_local(f) for f in s.finalbody):
+        exits = any(contains(b, *EXITS) for b in done)
+        if not exits and all(self.is_local(f) for f in s.finalbody):
             return [*done, *last]
         failure = self.new("failure")
         again = ast.Attribute(ast.Name(failure, ast.Load()), "raise_again", ast.Load())
+        block = self.caught(done, [], failure, s)
+        block.always = len(s.finalbody) + 1  # type: ignore[attr-defined]
         return [
-            self.caught(done, [ast.Name("BaseException", ast.Load())], failure, s),
+            block,
             *last[: len(s.finalbody)],
             self.at(ast.Expr(ast.Call(again, [], [])), s),
             *last[len(s.finalbody) :],
@@ -98,10 +106,7 @@ class Attempts:
     def is_certain(self, s: ast.Try, body: Stmts, orelse: Stmts) -> bool:
         """Whether every variable that is read later has a known value on each path."""
         blocks = [*body, *orelse, *(b for h in s.handlers for b in h.body)]
-        if any(contains(b, *EXITS) for b in [*body, *s.finalbody]):
-            return False
-        exits = any(contains(b, *EXITS) for b in blocks)
-        if s.finalbody and s.handlers and exits:
+        if any(contains(b, *EXITS) for b in s.finalbody):
             return False
         unsure = self.unsure(body)
         for h in s.handlers:
@@ -158,7 +163,6 @@ class Attempts:
     def catching(self, s: ast.Try, body: Stmts, orelse: Stmts) -> Stmts:
         error = self.new("error")
         chain = self.block(orelse)
-        before, again = self.kept(s, body)
         types = [h.type or ast.Name("BaseException", ast.Load()) for h in s.handlers]
         for position, h in reversed(list(enumerate(s.handlers))):
             test: ast.expr = ast.Name(error, ast.Load())
@@ -169,36 +173,28 @@ class Attempts:
             inner = [Reraising(exception).visit(b) for b in self.block(h.body)]
             if h.name:
                 inner.insert(0, self.at(ast.Assign([ast.Name(h.name, ast.Store())], exception), h))
-            chain = [self.at(ast.If(test, [*again, *inner], chain), h)]
-        return [*before, self.caught(self.block(body), types, error, s), *chain]
+            chain = [self.at(ast.If(test, inner, chain), h)]
+        return [self.caught(self.block(body), types, error, s), *chain]
 
-    def kept(self, s: ast.Try, body: Stmts) -> tuple[Stmts, Stmts]:
-        """Statements that keep what the body sets last, and that restore it after an exception."""
-        wanted = {n for h in s.handlers for n in loads(h.body)} | self.loaded_beside(body)
-        last = changed_names(body[-1]) - self.unsure(body)
-        names = sorted(
-            n for n in last & wanted if n in self.shared or self.is_set_beside(n, s, body)
-        )
-        before: Stmts = []
-        again: Stmts = []
-        for n in names:
-            held = self.new(f"{n}_before")
-            for target, value, block in ((held, n, before), (n, held, again)):
-                read = ast.Name(value, ast.Load())
-                block.append(self.at(ast.Assign([ast.Name(target, ast.Store())], read), s))
-        return before, again
 
-    def is_set_beside(self, name: str, s: ast.Try, body: Stmts) -> bool:
-        """Whether a name may have a value before the statement."""
-        inside = {id(n) for b in [*s.body, *body] for n in ast.walk(b)}
-        for b in self.function:
-            for n in ast.walk(b):
-                if isinstance(n, ast.For | ast.While) and any(m is s for m in ast.walk(n)):
-                    return True
-                if id(n) not in inside and isinstance(n, ast.stmt) and n.lineno < s.lineno:
-                    if not hasattr(n, "body") and name in changed_names(n):
-                        return True
-        return False
+def suppressed(s: ast.With) -> ast.expr | None:
+    """The types of exceptions that `with contextlib.suppress(...)` ends a block at."""
+    call = s.items[0].context_expr
+    if len(s.items) > 1 or not isinstance(call, ast.Call) or not call.args:
+        return None
+    if ast.unparse(call.func) not in ("contextlib.suppress", "suppress"):
+        return None
+    return call.args[0] if len(call.args) == 1 else ast.Tuple(call.args, ast.Load())
+
+
+def caught_by(s: ast.With | core.With) -> str | None:
+    """The name that tells whether a block caught an exception after which the function goes on."""
+    for i in s.items:
+        if isinstance(i.context_expr, ast.Call) and isinstance(i.optional_vars, ast.Name):
+            callee, types = i.context_expr.func, i.context_expr.args
+            if isinstance(callee, ast.Name) and callee.id == "@caught" and types:
+                return i.optional_vars.id
+    return None
 
 
 class Reraising(ast.NodeTransformer):

@@ -11,7 +11,8 @@ import ast
 from typing import TYPE_CHECKING
 
 from overt.rewrites import core
-from overt.rewrites.core import Assign, Define, Do, Function
+from overt.rewrites.core import Assign, Define, Do, Function, If
+from overt.rewrites.raising import raises_alone
 from overt.rewrites.scopes import CHANGING
 
 if TYPE_CHECKING:
@@ -47,7 +48,7 @@ def every(block: core.Block) -> list[core.Stmt]:
 def writes(s: core.Stmt) -> bool:
     """Whether a statement changes something that is not a local name."""
     if isinstance(s, Do):
-        return not isinstance(s.node, ast.Expr | ast.Assert) or changes_contents(s.node)
+        return not isinstance(s.node, ast.Expr | ast.Assert | ast.Raise) or changes_contents(s.node)
     target = s.target if isinstance(s, Assign | core.For) else ()
     return sets_outside(target)
 
@@ -79,7 +80,13 @@ def has_effects(block: core.Block, effectful: frozenset[str], callees: Callees) 
 def must_stay(block: core.Block) -> bool:
     """Whether a block does what can be no part of a compiled program: `raise`, `del`, `import`."""
     movable = ast.Expr | ast.Assert | ast.Assign
-    return any(isinstance(s, Do) and not isinstance(s.node, movable) for s in core.walk(block))
+    for s in block:
+        inner = core.blocks_of(s)
+        if isinstance(s, If) and any(map(raises_alone, inner)):
+            inner = tuple(b for b in inner if not raises_alone(b))
+        if isinstance(s, Do) and not isinstance(s.node, movable) or any(map(must_stay, inner)):
+            return True
+    return False
 
 
 def outer_names(block: core.Block) -> set[str]:

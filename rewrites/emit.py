@@ -371,6 +371,8 @@ class Emitter:
             value = ast.IfExp(s.test, m.then, m.orelse)
             self.assignment(self.rename(m.name), value, s.origin)
             return
+        if not (s.then or s.orelse or self.needs_copies(then) or self.needs_copies(orelse)):
+            return
         test, swapped = self.visible_test(s, then, orelse)
         self.line(f"if {test}:", s.origin.comment)
         sides = [(s.then, then), (s.orelse, orelse)]

@@ -63,7 +63,7 @@ def always_exits(body: Sequence[ast.stmt]) -> bool:
     if isinstance(last, ast.If):
         return always_exits(last.body) and always_exits(last.orelse)
     if isinstance(last, ast.With):
-        return always_exits(last.body)
+        return always_exits(last.body) and not catches(last)
     if isinstance(last, ast.Match):
         return any(is_wildcard(c) for c in last.cases) and all(
             always_exits(c.body) for c in last.cases
@@ -71,6 +71,12 @@ def always_exits(body: Sequence[ast.stmt]) -> bool:
     if isinstance(last, ast.While) and is_true(last.test):
         return not any(contains(s, ast.Break) for s in last.body)
     return False
+
+
+def catches(s: ast.With) -> bool:
+    """Whether an exception may end a block, and what comes after it still runs."""
+    calls = [i.context_expr.func for i in s.items if isinstance(i.context_expr, ast.Call)]
+    return any(isinstance(f, ast.Name) and f.id == "@caught" for f in calls)
 
 
 def is_wildcard(case: ast.match_case) -> bool:
@@ -171,14 +177,11 @@ class Plan:
             orelse = self.sequence(s.orelse if else_leaves else [*s.orelse, *rest])
             return self.flag_only(branch(s.test, then, orelse, s))
         flagged, self.flagged = self.flagged, True
-        if self.in_loop and contains(s, ast.Continue):
-            skip = self.new("skipped")
-            then = self.sequence([_Continues(skip).visit(b) for b in s.body])
-            orelse = self.sequence([_Continues(skip).visit(b) for b in s.orelse])
-            start: Stmts = [assign(skip, ast.Constant(False), s)]
-        else:
-            skip, start = "", []
-            then, orelse = self.sequence(s.body), self.sequence(s.orelse)
+        start, skip = self.skipping(s)
+        then, orelse = (
+            self.sequence([_Continues(skip).visit(b) for b in side] if skip else side)
+            for side in (s.body, s.orelse)
+        )
         self.flagged = flagged
         flags = [skip] if skip else []
         if contains(s, ast.Break) and self.stopped:
@@ -262,18 +265,34 @@ class Plan:
         return [branch(negated(load(flag)), orelse, [], at), *rest]
 
     def block(self, s: ast.With, rest: Stmts) -> Stmts:
-        outer, self.flagged = self.flagged, self.flagged or bool(rest and not always_exits(s.body))
-        body = self.sequence(s.body)
+        always = getattr(s, "always", 0)  # statements of a `finally` come first, whatever happened
+        final, rest = rest[:always], rest[always:]
+        leaves = always_exits(s.body) and not catches(s)
+        outer, self.flagged = self.flagged, self.flagged or bool(final or rest and not leaves)
+        start, skip = self.skipping(s)
+        body = self.sequence([_Continues(skip).visit(b) for b in s.body] if skip else s.body)
         self.flagged = outer
         new = ast.With(s.items, body)
         new.lineno = s.lineno
-        if always_exits(s.body):
-            return [new]
-        return [new, *self.unless(self.raised(s), rest, s)]
+        if leaves and not final:
+            return [*start, new]
+        rest = [] if leaves else rest
+        tail = self.unless([*([skip] if skip else []), *self.raised(s)], rest, s)
+        return [*start, new, *self.sequence(final), *tail]
+
+    def skipping(self, s: ast.stmt) -> tuple[Stmts, str]:
+        """A flag for each `continue` in a statement, and where it starts."""
+        if not self.in_loop or not contains(s, ast.Continue):
+            return [], ""
+        skip = self.new("skipped")
+        return [assign(skip, ast.Constant(False), s)], skip
 
     def attempt(self, s: ast.Try, rest: Stmts) -> Stmts:
         outer, self.flagged = self.flagged, True
-        handlers = [ast.ExceptHandler(h.type, h.name, self.sequence(h.body)) for h in s.handlers]
+        handlers = [
+            ast.ExceptHandler(h.type, h.name, self.sequence(h.body) or [ast.Pass()])
+            for h in s.handlers
+        ]
         body, orelse = self.sequence(s.body), list(s.orelse)
         if orelse:
             orelse = self.unless(self.raised(s), orelse, s)

@@ -44,6 +44,7 @@ from overt.rewrites.effects import (
 )
 from overt.rewrites.lift_expressions import LITERALS, Expressions
 from overt.rewrites.liveness import prune
+from overt.rewrites.raising import checked
 from overt.rewrites.scopes import new_name
 
 LOOPS = {
@@ -410,6 +411,9 @@ class FunctionLifter:
     # --- branches
 
     def lift_If(self, s: If) -> list[core.Stmt]:
+        done = None if self.is_plain(s.test) else checked(self, s)
+        if done is not None:
+            return done
         if self.is_plain(s.test) or self.must_stay(s):
             return [
                 replace(

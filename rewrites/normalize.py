@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from overt.rewrites import core, exits
-from overt.rewrites.attempts import attempts_to_blocks
+from overt.rewrites.attempts import attempts_to_blocks, caught_by
 from overt.rewrites.classes import shared_with_classes
 from overt.rewrites.conditions import changed_roots, loops_that_ask_inside, sets_variables
 from overt.rewrites.core import NOWHERE, Names, Origin
@@ -534,7 +534,15 @@ class Builder:
                 target = core.name(self.bind(item.optional_vars.id))
             items.append(ast.withitem(manager, target))
         origin = self.origin
+        before = dict(self.env)
         self.emit(core.With(tuple(items), self.inner(s.body), origin))
+        error = caught_by(s)
+        if error is not None:  # after an exception names have the values from before
+            test = self.expr(ast.Name(error, ast.Load()))
+            changed = [n for n, v in self.env.items() if before.get(n) != v and n != error]
+            undone = [(n, version(before.get(n)), version(self.env[n])) for n in changed]
+            merges = tuple(core.Merge(self.bind(n), old, new) for n, old, new in undone)
+            self.emit(core.If(test, (), (), merges, origin))
 
     def do_FunctionDef(self, s: ast.FunctionDef) -> None:
         decorators = [self.expr(d) for d in s.decorator_list if not is_wraps(d)]

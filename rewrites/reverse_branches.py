@@ -7,8 +7,9 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from overt.rewrites import core
+from overt.rewrites.attempts import caught_by
 from overt.rewrites.bars import Bar
-from overt.rewrites.core import Assign, Block, If, Merge, Stmt
+from overt.rewrites.core import Assign, Block, Function, If, Merge, Stmt, With
 from overt.rewrites.flatten import is_cheap
 
 if TYPE_CHECKING:
@@ -22,22 +23,36 @@ def reversed_branch(sweep: Sweep, s: If) -> If:
         bar = sweep.take(m.name)
         if bar is not None:
             given.append((m, replace(bar, expr=sweep.full(m.name, bar), lazy=False)))
-    if not given:
-        return s
+    return reversed_sides(sweep, s, given) if given else s
+
+
+def reversed_block(sweep: Sweep, s: With) -> list[Stmt]:
+    """The forward block; one that catches exceptions is undone where it has caught none."""
+    error = caught_by(s)
+    if error is None:
+        return [replace(s, body=sweep.block(s.body))]
+    done = reversed_sides(sweep, If(core.name(error), (), s.body, ()), [])
+    handed_out = [replace(done, orelse=())] if done.merges else []
+    return [replace(s, body=done.orelse), *handed_out]
+
+
+def reversed_sides(sweep: Sweep, s: If, given: list[tuple[Merge, Bar]]) -> If:
+    """Each side undone, from the cotangents `given` for what the sides merge."""
     before, outer = dict(sweep.bars), sweep.out
+    own = core.assigned(s.then) | core.assigned(s.orelse)
+    attempted = attempts_before(sweep.function, s.test)
     sides = []
     for side, block in (("then", s.then), ("orelse", s.orelse)):
         sweep.bars, sweep.out = dict(before), []
         for m, bar in given:
             sweep.give(getattr(m, side), bar.expr, bar.array, bar.missing)
         forward = sweep.block(block)
-        own = core.assigned(block)
         sweep.bars = {n: b for n, b in sweep.bars.items() if n not in own}
         for n, b in list(sweep.bars.items()):
             if b is not before.get(n):
                 sweep.bars[n] = replace(b, expr=sweep.full(n, b), lazy=False)
         sides.append((forward, sweep.bars, tuple(sweep.out)))
-    sweep.bars, sweep.out = before, outer
+    sweep.bars, sweep.out = {n: b for n, b in before.items() if n not in own}, outer
     (then, then_bars, then_out), (orelse, else_bars, else_out) = sides
     merges = []
     for n in sorted({*then_bars, *else_bars}):
@@ -45,7 +60,10 @@ def reversed_branch(sweep: Sweep, s: If) -> If:
         if one_bar is old and two_bar is old:
             continue
         array = all(x.array for x in (one_bar, two_bar) if x is not None)
-        one = one_bar.expr if one_bar is not None else sweep.zero(n, array)
+        if one_bar is None and n in attempted:  # not set after an exception, and not read then
+            one: ast.expr = core.constant(0.0)
+        else:
+            one = one_bar.expr if one_bar is not None else sweep.zero(n, array)
         two = two_bar.expr if two_bar is not None else sweep.zero(n, array)
         held = sweep.names.fresh(f"{core.base(n)}_bar")
         sweep.shapes.known[held] = sweep.shape(n)
@@ -58,6 +76,16 @@ def reversed_branch(sweep: Sweep, s: If) -> If:
     if merges or then_out or else_out:
         sweep.out.append(If(s.test, then_out, else_out, tuple(merges), core.NOWHERE))
     return replace(s, then=then, orelse=orelse, merges=(*s.merges, *exports))
+
+
+def attempts_before(function: Function, test: ast.expr) -> set[str]:
+    """Names set in the blocks whose exception a test asks for."""
+    found: set[str] = set()
+    if isinstance(test, ast.Name):
+        for s in core.walk(function.body):
+            if isinstance(s, With) and caught_by(s) == test.id:
+                found |= core.assigned(s.body)
+    return found
 
 
 def exported(

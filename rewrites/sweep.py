@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import ast
 from dataclasses import replace
 
 from overt.rewrites import core
 from overt.rewrites.core import Assign, Block, For, If, Stmt, While, With
 from overt.rewrites.refusal import Refusal
-from overt.rewrites.reverse_branches import reversed_branch
+from overt.rewrites.reverse_branches import reversed_block, reversed_branch
 from overt.rewrites.reverse_calls import Calls
 from overt.rewrites.reverse_loops import reversed_loop
 
@@ -46,18 +45,5 @@ class Sweep(Calls):
         if isinstance(s, For | While):
             return [reversed_loop(self, s)]
         if isinstance(s, With):
-            return [replace(s, body=self.within(s))]
+            return reversed_block(self, s)
         return [s]
-
-    def within(self, s: With) -> Block:
-        """The reverse of a block; where it caught an exception there is none."""
-        mark = len(self.out)
-        body = self.block(s.body)
-        for item in s.items:
-            if isinstance(item.optional_vars, ast.Name) and "@caught" in core.reads(
-                item.context_expr
-            ):
-                refuse = ast.Attribute(item.optional_vars, "has_no_derivative", ast.Load())
-                if len(self.out) > mark:
-                    self.out.insert(mark, core.Do(ast.Expr(ast.Call(refuse, [], []))))
-        return body

@@ -85,7 +85,7 @@ _NAMES = {
     "scipy.incomplete_slopes": "igamma_grad_a random_gamma_grad",
     "scalars": "is_a is_false is_true",
     "staged_builtins": "all_ any_ bool_ check float_ formatted int_ max_ min_ once_a_call print_ "
-    "sorted_",
+    "raise_if sorted_",
     "tangents": "field_dot place_field_dot tangent_for updated zero_dot",
     "truth": "and_ if_else not_ or_",
     "unsure": "is_none",

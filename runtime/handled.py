@@ -2,16 +2,37 @@
 
 from __future__ import annotations
 
+from contextvars import ContextVar
 from typing import Any
 
 from overt.runtime.errors import StagingError
 from overt.runtime.primitive import GRAPH
 
-__all__ = ["caught"]
+__all__ = ["caught", "refuse_if_caught"]
+
+ARITHMETIC = (ArithmeticError, FloatingPointError, OverflowError, ZeroDivisionError)
+
+# The types of exceptions that blocks around the code that is run would handle.
+_CATCHING: ContextVar[tuple[type, ...]] = ContextVar("overt_catching", default=())
+
+
+def refuse_if_caught(kind: type) -> None:
+    """Refuse an exception that depends on the data, where a `try` would go on after it."""
+    if issubclass(kind, _CATCHING.get()):
+        raise StagingError(
+            f"`try` cannot handle this {kind.__name__}: whether it is raised is known only when "
+            "the program runs, or differs between lanes; ask for the condition with `if` instead"
+        )
+
+
+def in_region() -> bool:
+    """Whether code is staged that a compiled program runs in some cases only, or repeatedly."""
+    graph = GRAPH.get()
+    return graph is not None and graph.parent is not None
 
 
 class caught:
-    """Catches exceptions of some types in a block; true afterwards if there was one.
+    """Catches exceptions of some types in a block, or of all; true afterwards if there was one.
 
     Errors: Overt's own are never caught.  StagingError where an exception would be handled while a
     loop or branch is compiled, since it may concern one iteration only.
@@ -24,18 +45,31 @@ class caught:
 
     def __init__(self, *types: Any):
         self.types = types
+        kinds = [kind for t in types for kind in (t if type(t) is tuple else (t,))]
+        self.handled = tuple(kind for kind in kinds if isinstance(kind, type))
         self.value: BaseException | None = None
 
     def __enter__(self) -> caught:
+        if in_region() and any(kind in ARITHMETIC for kind in self.handled):
+            raise StagingError(
+                "an exception of arithmetic is handled in a loop or branch of the compiled "
+                "program, where numbers raise none; ask for the condition with `if` instead"
+            )
+        self.outer = _CATCHING.set((*_CATCHING.get(), *self.handled))
         return self
 
+    def __eq__(self, other: object) -> bool:
+        return type(other) is caught and (self.types, self.value) == (other.types, other.value)
+
+    __hash__ = object.__hash__
+
     def __exit__(self, kind: Any, error: BaseException | None, trace: Any) -> bool:
-        if error is None or not any(isinstance(error, t) for t in self.types):
+        _CATCHING.reset(self.outer)
+        if error is None or self.types and not any(isinstance(error, t) for t in self.types):
             return False
         if type(error).__module__.partition(".")[0] == "overt":
             return False
-        graph = GRAPH.get()
-        if graph is not None and graph.parent is not None and self.types != (BaseException,):
+        if in_region() and self.types:
             raise StagingError(
                 "an exception is handled in a loop or branch of the compiled program, where it may "
                 f"concern one iteration only: {type(error).__name__}: {error}"
@@ -57,12 +91,3 @@ class caught:
         """Raise what was caught, if anything was."""
         if self.value is not None:
             raise self.value
-
-    def has_no_derivative(self) -> None:
-        """Refuse to go backwards through a block that an exception left."""
-        if self.value is not None:
-            error = self.value
-            raise NotImplementedError(
-                f"an exception was handled ({type(error).__name__}: {error}), so what the `try` "
-                "block did cannot be differentiated; test for the condition with `if` instead"
-            ) from error

@@ -16,6 +16,7 @@ from overt.runtime.arranging import chosen_item, is_open, order_of, picked, plac
 from overt.runtime.array import Array
 from overt.runtime.changes import refuse_unless_carried
 from overt.runtime.dispatch import AGAIN
+from overt.runtime.handled import refuse_if_caught
 from overt.runtime.host import host_callback
 from overt.runtime.lanes import Lanes
 from overt.runtime.masks import active_lanes
@@ -27,7 +28,7 @@ from overt.runtime.truth import and_, or_
 __all__ = [
     "all_", "any_", "bool_", "check", "each_lane", "float_", "formatted", "int_", "max_", "min_",
     "once_a_call", "print_",
-    "sorted_",
+    "raise_if",    "sorted_",
 ]  # fmt: skip
 
 
@@ -206,11 +207,32 @@ def check(test: Any, message: Any = None) -> None:
         raise AssertionError(*known)
     if truth is True:
         return
+    refuse_if_caught(AssertionError)
     values, complete = _open_parts(known)
 
     def fail(found: Any) -> None:
         if not bool(found[0]):
             raise AssertionError(*complete(found[1:]))
+
+    each_lane([truth, *values], active_lanes(), fail)
+
+
+def raise_if(test: Any, kind: Any, arguments: Callable[[], tuple] = tuple) -> None:
+    """`if test: raise kind(*arguments())`, when the program gets here; in every lane of a `vmap`.
+
+    >>> raise_if(1 > 2, ValueError, lambda: ("wrong order",))
+    """
+    truth = predicate(test)
+    if truth is False:
+        return
+    if truth is True and active_lanes() is None:
+        raise kind(*arguments()) if isinstance(kind, type) else kind
+    refuse_if_caught(kind if isinstance(kind, type) else type(kind))
+    values, complete = _open_parts(arguments())
+
+    def fail(found: Any) -> None:
+        if bool(found[0]):
+            raise kind(*complete(found[1:])) if isinstance(kind, type) else kind
 
     each_lane([truth, *values], active_lanes(), fail)
 

@@ -81,7 +81,7 @@ _LATER = {
     "histograms": "histogram histogram2d histogram_bin_edges histogramdd",
     "functional": "apply_along_axis apply_over_axes frompyfunc vectorize",
     "windows": "bartlett blackman hamming hanning kaiser",
-    "text_and_files": "ComplexWarning array_repr array_str get_printoptions index_exp "
+    "text_and_files": "ComplexWarning array_repr array_str errstate get_printoptions index_exp "
     "iterable load printoptions save savez set_printoptions",
     "packing": "packbits unpackbits",
     "trigonometry": "acos acosh arccos arccosh arcsin arcsinh arctan arctan2 arctanh "

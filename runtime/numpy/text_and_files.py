@@ -9,14 +9,15 @@ import numpy
 from overt.runtime.numpy.creation import constant
 
 __all__ = [
-    "ComplexWarning", "array_repr", "array_str", "get_printoptions", "index_exp", "iterable",
-    "load", "printoptions", "save", "savez", "set_printoptions",
+    "ComplexWarning", "array_repr", "array_str", "errstate", "get_printoptions", "index_exp",
+    "iterable", "load", "printoptions", "save", "savez", "set_printoptions",
 ]  # fmt: skip
 
 ComplexWarning = numpy.exceptions.ComplexWarning
 index_exp = numpy.index_exp
 get_printoptions, set_printoptions = numpy.get_printoptions, numpy.set_printoptions
 printoptions = numpy.printoptions
+errstate = numpy.errstate  # for functions written for NumPy; arrays of ours warn of nothing
 
 
 def array_repr(

@@ -20,7 +20,7 @@ def effects(x, options):
 # output
 
 
-from overt.runtime import check, formatted, print_, while_loop
+from overt.runtime import check, formatted, print_, raise_if, while_loop
 
 
 def effects_lifted(x, options):
@@ -28,8 +28,7 @@ def effects_lifted(x, options):
     for key in ("a", "b"):
         x = x * options.get(key, 2.0)
         tally.count = tally.count + 1
-    if tally.count > 5:
-        raise ValueError("too many")
+    raise_if(tally.count > 5, ValueError, lambda: ("too many",))
     check(x > 0, formatted("{} is too small", x))
 
     def test(x):
