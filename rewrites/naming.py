@@ -107,7 +107,8 @@ class Interference:
             self.define(c.out, alive | outs)
         rest = alive - outs
         test = s.test if isinstance(s, While) else None
-        targets = set(core.pattern_names(s.target)) if isinstance(s, For) else set()
+        ordered = list(core.pattern_names(s.target)) if isinstance(s, For) else []
+        targets = set(ordered)
         header = rest | names | self.reads(test)
         until = self.reads(s.until)
         while True:
@@ -117,7 +118,7 @@ class Interference:
             if new == header:
                 break
             header = new
-        for t in targets:
+        for t in reversed(ordered):
             self.define(t, start | targets)
         for c in s.carries:
             own = c.next.id if isinstance(c.next, core.ast.Name) else None

@@ -1,7 +1,8 @@
 """Shapes: which values certainly have the same shape, so that no broadcast needs undoing.
 
 A shape is a set of symbols: `{a}` is the shape of parameter a, `{a, b}` that of a and b broadcast
-together, the empty set that of a scalar.  What nothing is known of gets a symbol of its own.
+together, the empty set that of a scalar.  What nothing is known of gets a symbol of its own.  That
+of `np.sum(a, axis=1, keepdims=True)` broadcasts to that of a, so beside a it adds nothing.
 """
 
 from __future__ import annotations
@@ -15,6 +16,7 @@ from overt.runtime.primitive import rule_of
 
 Shape = frozenset[str]
 SCALAR: Shape = frozenset()
+REDUCTIONS = ("sum", "mean", "max", "min", "prod", "amax", "amin", "std", "var")
 LIKE = ("zeros_like", "ones_like", "full_like", "copy", "negative", "positive")
 
 
@@ -24,6 +26,7 @@ class Shapes:
     def __init__(self, resolver: Resolver) -> None:
         self.resolver = resolver
         self.known: dict[str, Shape] = {}
+        self.reduced: dict[str, Shape] = {}  # the shape that a reduced one with its axes is of
 
     def function(self, f: core.Function) -> None:
         for p in f.params:
@@ -50,6 +53,9 @@ class Shapes:
     def bind(self, target: core.Pattern, value: ast.expr) -> None:
         if isinstance(target, str):
             shape = self.of(value)
+            whole = self.reduced_of(value)
+            if whole is not None:
+                self.reduced[target] = whole
             self.known[target] = shape if shape is not None else frozenset([target])
         elif isinstance(value, ast.Tuple) and len(value.elts) == len(target):
             for t, v in zip(target, value.elts, strict=True):
@@ -128,6 +134,7 @@ class Shapes:
                     if symbol == c.name:
                         pending |= self.of(c.next) or set()
         self.known = {n: shape - done for n, shape in self.known.items()}
+        self.reduced = {n: shape - done for n, shape in self.reduced.items()}
 
     # --- expressions
 
@@ -162,7 +169,25 @@ class Shapes:
             if shape is None:
                 return None
             total |= shape
+        for symbol in sorted(total & set(self.reduced)):
+            if self.reduced[symbol] <= total - {symbol}:
+                total -= {symbol}
         return total
+
+    def reduced_of(self, node: ast.expr) -> Shape | None:
+        """The shape of what a reduction that keeps its axes is of; None for anything else."""
+        if not isinstance(node, ast.Call):
+            return None
+        kept = {k.arg: k.value for k in node.keywords}.get("keepdims")
+        if not (isinstance(kept, ast.Constant) and kept.value is True):
+            return None
+        fn, args = self.resolver.object(node.func), node.args
+        if fn is None and isinstance(node.func, ast.Attribute):
+            name, args = node.func.attr, [node.func.value]
+        else:
+            rule = rule_of(fn)
+            name = rule.name if rule is not None else getattr(fn, "__name__", "")
+        return self.of(args[0]) if name in REDUCTIONS and args else None
 
     def call(self, node: ast.Call) -> Shape | None:
         if isinstance(node.func, ast.Name):
