@@ -64,6 +64,8 @@ def is_users(thing: Any) -> bool:
     code = getattr(thing, "__code__", None)
     if code is not None and code.co_filename.startswith("<doctest"):
         return True
-    if is_library(getattr(thing, "__module__", None)):
+    module = getattr(thing, "__module__", None)
+    by_exec = code is not None and module is None  # in a namespace without a name
+    if not by_exec and is_library(module):
         return False
     return code is None or not any(folder in code.co_filename for folder in INSTALLED)
