@@ -128,7 +128,7 @@ class Operations(Bars):
             self.acc(name, spread, lazy=True)
             return
         if not elementwise:
-            self.acc(name, part)
+            self.acc(name, part, array=not is_placed(part), maybe_none=False)
             return
         mine, whole = self.shape(name), self.wide.get(out.id) or self.shape(out.id)
         if mine == whole:
@@ -203,6 +203,12 @@ class Operations(Bars):
 def tolerant(application: Application) -> bool:
     """Whether a rule itself undoes a broadcast of its result, by `matmul_bar_x` and the like."""
     return application.rule.name in ("matmul", "dot")
+
+
+def is_placed(part: ast.expr) -> bool:
+    """Whether a cotangent has the type of what an item was taken from: a list, perhaps."""
+    function = part.func if isinstance(part, ast.Call) else None
+    return isinstance(function, ast.Name) and function.id.lstrip("@") == "place"
 
 
 def whole_spread(node: ast.expr) -> ast.expr | None:
