@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 import numpy
@@ -11,7 +12,7 @@ from overt.runtime import dtypes
 from overt.runtime.numpy.zeros import times
 from overt.runtime.primitive import Primitive, composite
 
-__all__ = ["erf", "erfc", "erfinv", "ndtr", "ndtri"]
+__all__ = ["erf", "erfc", "erfcinv", "erfinv", "ndtr", "ndtri"]
 
 
 def floating(x: Any) -> Any:
@@ -116,6 +117,19 @@ def ndtri(p: Any) -> Any:
     size = np.where(depth <= 5, _ratio(TAIL, depth - 1.6), _ratio(FAR_TAIL, depth - 5))
     size = np.where(inside, size, np.where(tail == 0, np.inf, np.nan))
     return np.where(middle, central, np.where(p < 0.5, -size, size))
+
+
+@composite(
+    arrays=("y",), vjp=(lambda g, out, y: times(g, -np.sqrt(np.pi) / 2 * np.exp(out**2)),)
+)
+def erfcinv(y: Any) -> Any:
+    """Inverse of `erfc`.
+
+    >>> print(np.round(erfcinv(0.5), 5))
+    0.47694
+    """
+    (y,) = reals("erfcinv", y)
+    return -ndtri(y / 2) * math.sqrt(0.5)
 
 
 # Numerators and denominators of `ndtri`, highest power first, by the range they serve.

@@ -8,11 +8,11 @@ from typing import Any
 
 import overt.runtime.numpy as np
 from overt.runtime.primitive import composite
-from overt.runtime.scipy.error_functions import floating, floats, horner, no_derivative, special
+from overt.runtime.scipy.error_functions import floating, floats, horner, no_derivative, reals, special
 
 __all__ = [
     "bernoulli", "beta", "betaln", "comb", "digamma", "factorial", "gamma", "gammaln", "gammasgn",
-    "loggamma", "multigammaln", "poch", "polygamma", "zeta",
+    "loggamma", "multigammaln", "poch", "polygamma", "psi", "rgamma", "zeta",
 ]  # fmt: skip
 
 gammaln = loggamma = special(
@@ -24,7 +24,7 @@ gammaln = loggamma = special(
     True
     """,
 )  # fmt: skip
-digamma = special(
+digamma = psi = special(
     "digamma", "chlo.digamma",
     (lambda g, out, x: g * polygamma(1, x),),
     """Derivative of the logarithm of the gamma function.
@@ -86,6 +86,31 @@ def gamma(x: Any) -> Any:
     24.000
     """
     return gammasgn(x) * np.exp(gammaln(x))
+
+
+@composite(arrays=("x",), vjp=(lambda g, out, x: g * slope_of_rgamma(out, x),))
+def rgamma(x: Any) -> Any:
+    """`1 / gamma(x)`, which is zero at zero and the negative integers.
+
+    >>> print(rgamma(1.0), rgamma(-2.0))
+    1.0 0.0
+    """
+    (x,) = reals("rgamma", x)
+    pole = (x <= 0) & (x == np.floor(x))
+    safe = np.where(pole, 1, x)
+    return np.where(pole, 0, gammasgn(safe) * np.exp(-gammaln(safe)))
+
+
+def slope_of_rgamma(out: Any, x: Any) -> Any:
+    """Derivative of `rgamma`.
+
+    >>> print(np.round(slope_of_rgamma(0.0, -2.0), 5))
+    2.0
+    """
+    pole = (x <= 0) & (x == np.floor(x))
+    factorial_of = np.exp(gammaln(np.where(pole, 1 - x, 1)))
+    at_pole = np.where(x % 2 == 1, -factorial_of, factorial_of)
+    return np.where(pole, at_pole, -out * digamma(np.where(pole, 1, x)))
 
 
 # Coefficients in 1 / x**2 of Stirling's series times x, highest power first.

@@ -16,6 +16,7 @@ from overt.runtime.scipy.error_functions import floating, floats, horner, specia
 
 if TYPE_CHECKING:
     from overt.runtime.scipy.bessel import *  # noqa: F403
+    from overt.runtime.scipy.bessel_orders import *  # noqa: F403
     from overt.runtime.scipy.faddeeva import *  # noqa: F403
     from overt.runtime.scipy.gamma_functions import *  # noqa: F403
     from overt.runtime.scipy.hypergeometric import *  # noqa: F403
@@ -27,9 +28,10 @@ _PLACES = places_of(
     "overt.runtime.scipy",
     {
         "bessel": "bessel_jn i0 i0e i1 i1e",
+        "bessel_orders": "iv ive j0 j1 jn y0 y1 yn",
         "faddeeva": "dawsn erfcx fresnel log_ndtr wofz",
         "gamma_functions": "bernoulli beta betaln comb digamma factorial gamma gammaln gammasgn "
-        "loggamma multigammaln poch polygamma zeta",
+        "loggamma multigammaln poch polygamma psi rgamma zeta",
         "hypergeometric": "hyp1f1 hyp2f1",
         "incomplete": "betainc gammainc gammaincc",
         "integrals": "exp1 expi expn owens_t sici spence",

@@ -11,5 +11,6 @@ from overt.runtime.scipy.stats import normal as _normal
 
 _multivariate_normal: _Any = _normal.multivariate_normal
 
+entropy = _multivariate_normal.entropy
 logpdf = _multivariate_normal.logpdf
 pdf = _multivariate_normal.pdf

@@ -10,5 +10,9 @@ from overt.runtime.scipy.stats import heavy_tails as _heavy_tails
 
 _t: _Any = _heavy_tails.t
 
+cdf = _t.cdf
+logcdf = _t.logcdf
 logpdf = _t.logpdf
+logsf = _t.logsf
 pdf = _t.pdf
+sf = _t.sf

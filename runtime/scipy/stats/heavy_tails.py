@@ -5,8 +5,10 @@ from __future__ import annotations
 from typing import Any
 
 import overt.runtime.numpy as np
+from overt.runtime.primitive import composite
 from overt.runtime.scipy.gamma_functions import betaln, gammaln
-from overt.runtime.scipy.incomplete import gammainc
+from overt.runtime.scipy.incomplete import betainc, gammainc
+from overt.runtime.scipy.slopes import derivative
 from overt.runtime.scipy.stats.distribution import continuous, log_of
 
 __all__ = ["cauchy", "gennorm", "t"]
@@ -42,6 +44,43 @@ class cauchy:
         return -cauchy.ppf(q)
 
 
+def _beyond(size: Any, df: Any) -> Any:
+    """Student's probability beyond `size`, which is positive."""
+    return betainc(df / 2, 0.5, df / (df + size**2)) / 2
+
+
+def student_density(x: Any, df: Any) -> Any:
+    """Student's density in standard form.
+
+    >>> print(np.round(student_density(0.0, 1.0), 5))
+    0.31831
+    """
+    return t.pdf(x, df)
+
+
+def student_by_df(x: Any, df: Any) -> Any:
+    """Derivative of Student's survival function by `df`.
+
+    >>> print(student_by_df(0.0, 1.0))
+    0.0
+    """
+    size = np.where(x == 0, 1, np.abs(x))
+    return np.where(x == 0, 0, np.sign(x) * derivative(_beyond, (1,))(size, df))
+
+
+@composite(
+    arrays=("x", "df"),
+    vjp=(
+        lambda g, out, x, df: -g * student_density(x, df),  # that of `betainc` has no limit at zero
+        lambda g, out, x, df: g * student_by_df(x, df),
+    ),
+)
+def _student_tail(x: Any, df: Any) -> Any:
+    x, df = np.broadcast_arrays(x, df)
+    beyond = _beyond(np.abs(x), df)
+    return np.where(x < 0, 1 - beyond, beyond)
+
+
 @continuous(-np.inf, np.inf, 0)
 class t:
     """Student's distribution."""
@@ -51,6 +90,18 @@ class t:
 
     def logpdf(x: Any, df: Any) -> Any:
         return -betaln(0.5, df / 2) - (np.log(df) + (df + 1) * np.log1p(x**2 / df)) / 2
+
+    def cdf(x: Any, df: Any) -> Any:
+        return _student_tail(-x, df)
+
+    def logcdf(x: Any, df: Any) -> Any:
+        return log_of(_student_tail(-x, df), _student_tail(x, df))
+
+    def sf(x: Any, df: Any) -> Any:
+        return _student_tail(x, df)
+
+    def logsf(x: Any, df: Any) -> Any:
+        return log_of(_student_tail(x, df), _student_tail(-x, df))
 
 
 @continuous(-np.inf, np.inf, 1)

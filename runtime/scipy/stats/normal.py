@@ -82,14 +82,14 @@ class multivariate_normal:
     """Normal distribution of several variables."""
 
     @composite(arrays=("x", "mean", "cov"))
-    def logpdf(x: Any, mean: Any, cov: Any, allow_singular: None = None) -> Any:
+    def logpdf(x: Any, mean: Any, cov: Any, allow_singular: bool | None = None) -> Any:
         """Logarithm of the density of the normal distribution of several variables.
 
         Shapes: `x` (..., d), `mean` (..., d), `cov` (..., d, d) or (); the result has the leading
         axes of all.  A scalar `mean` is that of one variable.
-        Errors: NotImplementedError for `allow_singular`.
+        Errors: NotImplementedError for a true `allow_singular`.
         """
-        if allow_singular is not None:
+        if allow_singular:
             raise NotImplementedError(
                 "multivariate_normal.logpdf with allow_singular: a singular covariance has no "
                 "density; add a small multiple of the identity to it"
@@ -114,6 +114,14 @@ class multivariate_normal:
         return -(np.sum(scaled**2, -1) + log_determinant + d * LOG_2PI) / 2
 
     @composite(arrays=("x", "mean", "cov"))
-    def pdf(x: Any, mean: Any, cov: Any) -> Any:
+    def pdf(x: Any, mean: Any, cov: Any, allow_singular: bool | None = None) -> Any:
         """Density of the normal distribution of several variables; shapes as for `logpdf`."""
-        return np.exp(multivariate_normal.logpdf(x, mean, cov))
+        return np.exp(multivariate_normal.logpdf(x, mean, cov, allow_singular))
+
+    @composite(arrays=("mean", "cov"))
+    def entropy(mean: Any = None, cov: Any = 1.0) -> Any:
+        """Differential entropy; shapes as for `logpdf`, and the mean has no part in it."""
+        mean, cov = floats(0.0 if mean is None else mean, cov)
+        if cov.ndim == 0:
+            return (mean.shape[-1] if mean.ndim else 1) * (np.log(cov) + LOG_2PI + 1) / 2
+        return (np.linalg.slogdet(cov)[1] + cov.shape[-1] * (LOG_2PI + 1)) / 2
