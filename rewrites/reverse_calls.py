@@ -11,7 +11,7 @@ from overt.rewrites.core import Assign, Function, Stmt
 from overt.rewrites.pushes import is_push
 from overt.rewrites.refusal import Refusal
 from overt.rewrites.reverse_operations import Operations
-from overt.rewrites.rules import ARRAY_METHODS, Application, applied
+from overt.rewrites.rules import ARRAY_METHODS, Application, applied, as_function_of_array
 
 
 class Calls(Operations):
@@ -35,12 +35,10 @@ class Calls(Operations):
             and value.func.attr in ARRAY_METHODS
             and not self.program.resolver.is_users_method(value.func.attr)
         ):
-            import overt.runtime.numpy as ours
-
-            fn = getattr(ours, value.func.attr, None)
-            args = [value.func.value, *args]
-            if value.func.attr in ("reshape", "transpose") and len(args) > 2:
-                args = [args[0], core.tuple_of(list(args[1:]))]
+            read = as_function_of_array(value, self.activity.expr)
+            if read is None:
+                return self.unknown(s, target, value, bar)
+            fn, args = read
         if isinstance(value.func, ast.Name) and value.func.id == "@set_item" and len(args) == 3:
             if changes_length(args[1], args[2]):
                 return self.unknown(s, target, value, bar)

@@ -49,6 +49,28 @@ ARRAY_METHODS = frozenset(
     "round".split()
 )
 
+
+def as_function_of_array(
+    call: ast.Call, active: Callable[[ast.expr], bool]
+) -> tuple[Any, list[ast.expr]] | None:
+    """A method call read as a call of the function of that name; None if that is not sure.
+
+    The object may be a module that was passed as an argument: where others than the object depend
+    on what is differentiated, only `x.dot(y)` cannot be the function itself.
+    """
+    import overt.runtime.numpy as ours
+
+    f = call.func
+    assert isinstance(f, ast.Attribute)
+    others = [*call.args, *(k.value for k in call.keywords)]
+    if any(map(active, others)) and not (f.attr == "dot" and len(others) == 1):
+        return None
+    args = [f.value, *call.args]
+    if f.attr in ("reshape", "transpose") and len(args) > 2:
+        args = [args[0], core.tuple_of(list(args[1:]))]
+    return getattr(ours, f.attr, None), args
+
+
 # Builtins whose value does not depend smoothly on what they are given.
 DISCRETE = frozenset(
     f

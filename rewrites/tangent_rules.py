@@ -27,6 +27,7 @@ from overt.rewrites.rules import (
     Application,
     Written,
     applied,
+    as_function_of_array,
     rule_text,
 )
 from overt.rewrites.shapes import operator_call
@@ -142,10 +143,10 @@ class TangentRules:
                 )
             users = self.resolver.is_users_method(f.attr)
             if f.attr in (*ARRAY_METHODS, "astype") and not users:
-                fn = getattr(ours, f.attr, None)
-                args = [f.value, *args]
-                if f.attr in ("reshape", "transpose") and len(args) > 2:
-                    args = [args[0], core.tuple_of(list(args[1:]))]
+                read = as_function_of_array(value, walk.activity.expr)
+                if read is None:
+                    return self.unknown(value)
+                fn, args = read
                 f = ast.Attribute(core.name("@np"), f.attr, ast.Load())
                 value = ast.Call(f, args, keywords)
         if fn is overt.runtime.place_field and walk.dot(args[1]) is not None:

@@ -163,6 +163,7 @@ def add(a: Any, b: Any) -> Any:
         a, b = rows_of(a), rows_of(b)
         if is_array(a) and is_array(b):
             return a + b
+        a, b = _of_list(a, b), _of_list(b, a)
     if type(a) is dict and type(b) is dict:  # keys that only one has are of items set later
         return {key: add(a.get(key), b.get(key)) for key in {**a, **b}}
     if type(a) in PARTS_OF:
@@ -175,6 +176,13 @@ def add(a: Any, b: Any) -> Any:
             f"{type(b).__name__}"
         )
     return left[1]([add(x, y) for x, y in zip(left[0], right[0], strict=True)])
+
+
+def _of_list(bar: Any, x: Any) -> Any:
+    """The cotangent of the array that a function makes of a list is, by parts, one of the list."""
+    if is_array(bar) and type(x) in (list, tuple) and getattr(bar, "shape", ())[:1] == (len(x),):
+        return type(x)(bar[i] for i in range(len(x)))
+    return bar
 
 
 def _kept_alike(saved: Any, bar: Any) -> Any:
@@ -233,6 +241,10 @@ def materialize(x_bar: Any, x: Any) -> Any:
         return materialize(x_bar, parts[0][0])
     if type(x) in PARTS_OF:
         x_bar = _kept_alike(x, x_bar)
+    if is_array(x_bar) and isinstance(x, (list, tuple)):
+        from overt.runtime.numpy.creation import parts_like
+
+        x_bar = parts_like(x_bar, x)
     bars = children_of(x_bar)
     if bars is None or len(bars[0]) != len(parts[0]):
         raise TypeError(f"{type(x_bar).__name__} is no cotangent of a {type(x).__name__}")

@@ -6,6 +6,7 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from overt.runtime.derivatives import is_inexact, materialize, sum_to
+from overt.runtime.parts import is_array
 from overt.runtime.primitive import Rule
 from overt.runtime.tree import tree_map
 
@@ -51,6 +52,8 @@ def _fitted(bar: Any, x: Any) -> Any:
     if isinstance(x, (list, tuple, dict)):
         if bar is None:
             return None
+        if is_array(bar):  # of the array that the function made of the list
+            return materialize(bar, x)
         return tree_map(lambda part, b: sum_to(b, part), x, bar)
     return sum_to(bar, x)
 

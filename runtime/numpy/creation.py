@@ -135,6 +135,15 @@ def _first_odd(x: Any) -> str:
     return "lists of different lengths"
 
 
+def array_of(x: Any) -> Any:
+    """An array of a list or tuple; anything else as it is.
+
+    >>> array_of([1, 2]), array_of(1.5)
+    (Array([1, 2], dtype=int32), 1.5)
+    """
+    return array(x) if isinstance(x, (list, tuple)) else x
+
+
 def parts_like(g: Any, object: Any) -> Any:
     """The cotangent of what `array` was given: of a list, a list with each item's part of `g`.
 

@@ -7,6 +7,7 @@ from typing import Any
 import numpy
 
 from overt.runtime import dtypes
+from overt.runtime.numpy.creation import array_of
 from overt.runtime.numpy.movement import normal_axes, with_rule
 from overt.runtime.primitive import composite
 
@@ -32,7 +33,7 @@ def euclidean_bar(g: Any, out: Any, x: Any, axis: Any, keepdims: bool) -> Any:
     """Cotangent of x in its euclidean norm: g * x / norm, and zero where the norm is."""
     if not keepdims and axis is not None:
         g, out = np.expand_dims(g, axis), np.expand_dims(out, axis)
-    zero = out == 0
+    zero, x = out == 0, array_of(x)
     return np.conj(np.where(zero, 0.0, x * (g / np.where(zero, 1.0, out))))
 
 

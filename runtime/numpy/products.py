@@ -7,6 +7,7 @@ from typing import Any
 
 from overt.runtime import dtypes
 from overt.runtime.aval import Aval
+from overt.runtime.numpy.creation import array_of
 from overt.runtime.numpy.movement import normal_axes, shape_of, with_rule
 from overt.runtime.primitive import Primitive, broadcast_shapes, composite
 
@@ -262,6 +263,7 @@ def dot(a: Any, b: Any, *, precision: Any = None, preferred_element_type: Any = 
 
 def dot_bar_x(g: Any, x: Any, y: Any) -> Any:
     """Cotangent of x in `np.dot(x, y)`, for every rank."""
+    x, y = array_of(x), array_of(y)
     x_rank, y_rank = len(shape_of(x)), len(shape_of(y))
     if x_rank == 0 or y_rank == 0:
         return sum_to(g * y, x)
@@ -274,6 +276,7 @@ def dot_bar_x(g: Any, x: Any, y: Any) -> Any:
 
 def dot_bar_y(g: Any, x: Any, y: Any) -> Any:
     """Cotangent of y in `np.dot(x, y)`, for every rank."""
+    x, y = array_of(x), array_of(y)
     x_rank, y_rank = len(shape_of(x)), len(shape_of(y))
     if x_rank == 0 or y_rank == 0:
         return sum_to(g * x, y)
@@ -324,6 +327,7 @@ def inner(a: Any, b: Any, *, precision: Any = None, preferred_element_type: Any 
     >>> inner(np.array([[1, 2], [0, 1]]), np.array([3, 4]))
     Array([11,  4], dtype=int32)
     """
+    a, b = array_of(a), array_of(b)
     if len(shape_of(a)) == 0 or len(shape_of(b)) == 0:
         return np.multiply(a, b)
     return np.tensordot(a, b, (-1, -1), precision=precision)
@@ -331,6 +335,7 @@ def inner(a: Any, b: Any, *, precision: Any = None, preferred_element_type: Any 
 
 def inner_bar_x(g: Any, x: Any, y: Any) -> Any:
     """Cotangent of x in `np.inner(x, y)`."""
+    x, y = array_of(x), array_of(y)
     if not len(shape_of(x)) or not len(shape_of(y)):
         return sum_to(g * y, x)
     return tensordot_bar_x(g, x, y, (-1, -1))
@@ -338,6 +343,7 @@ def inner_bar_x(g: Any, x: Any, y: Any) -> Any:
 
 def inner_bar_y(g: Any, x: Any, y: Any) -> Any:
     """Cotangent of y in `np.inner(x, y)`."""
+    x, y = array_of(x), array_of(y)
     if not len(shape_of(x)) or not len(shape_of(y)):
         return sum_to(g * x, y)
     return tensordot_bar_y(g, x, y, (-1, -1))

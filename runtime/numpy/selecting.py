@@ -97,7 +97,8 @@ def take_back(
         indices = np.remainder(indices, n)
     elif mode == "clip":
         indices = np.clip(indices, 0, n - 1)
-    flat = np.zeros((n,), g.dtype) if axis is None else np.zeros(lengths, g.dtype)
+    g = np.asarray(g)
+    flat = np.zeros((n,) if axis is None else lengths, g.dtype)
     before = (slice(None),) * (0 if axis is None else normal_axis(axis, len(lengths)))
     how = {"mode": "drop" if mode == "fill" else "clip"}
     return np.reshape(flat.at[(*before, indices)].add(g, **how), lengths)

@@ -119,9 +119,7 @@ def ndtri(p: Any) -> Any:
     return np.where(middle, central, np.where(p < 0.5, -size, size))
 
 
-@composite(
-    arrays=("y",), vjp=(lambda g, out, y: times(g, -np.sqrt(np.pi) / 2 * np.exp(out**2)),)
-)
+@composite(arrays=("y",), vjp=(lambda g, out, y: times(g, -np.sqrt(np.pi) / 2 * np.exp(out**2)),))
 def erfcinv(y: Any) -> Any:
     """Inverse of `erfc`.
 

@@ -8,7 +8,14 @@ from typing import Any
 
 import overt.runtime.numpy as np
 from overt.runtime.primitive import composite
-from overt.runtime.scipy.error_functions import floating, floats, horner, no_derivative, reals, special
+from overt.runtime.scipy.error_functions import (
+    floating,
+    floats,
+    horner,
+    no_derivative,
+    reals,
+    special,
+)
 
 __all__ = [
     "bernoulli", "beta", "betaln", "comb", "digamma", "factorial", "gamma", "gammaln", "gammasgn",
