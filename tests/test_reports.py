@@ -106,3 +106,35 @@ def test_a_users_method_named_like_one_that_changes_a_container_returns_its_valu
         return x if result is None else -x
 
     assert float(overt.jit(lambda x: of_set(x, {1}))(3.0)) == 3.0
+
+
+# --- what is kept in classes and in static arguments ----------------------------------------------
+
+
+class Counted:
+    count = 0
+    total = 0.0
+
+    def __init__(self, scale: float) -> None:
+        self.scale = scale
+
+    def step(self, x: Any) -> Any:
+        type(self).count += 1
+        Counted.total = Counted.total + x
+        return self.scale * x
+
+
+def test_numbers_kept_in_a_class_change_at_every_call() -> None:
+    step = overt.jit(Counted(2.0).step)
+    assert [float(step(x)) for x in (1.0, 2.0, 3.0)] == [2.0, 4.0, 6.0]
+    assert int(Counted.count) == 3
+    assert float(Counted.total) == 6.0
+
+
+def test_attributes_of_a_static_argument_are_never_stale() -> None:
+    step = overt.jit(lambda thing, x: thing.scale * x, static_argnums=0)
+    thing = Counted(2.0)
+    assert float(step(thing, 3.0)) == 6.0
+    thing.scale = 5.0
+    assert float(step(thing, 3.0)) == 15.0
+    assert float(step(Counted(7.0), 3.0)) == 21.0

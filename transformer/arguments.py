@@ -49,6 +49,8 @@ class Call:
                 key.append(aval_of(x))
             elif type(x) is Static:
                 key.append(x.key)
+                if is_object(x.value):  # equal ones may hold different things later
+                    objects.append(x.value)
             elif is_object(x):
                 objects.append(x)
                 key.append(("object", type(x)))

@@ -87,7 +87,7 @@ class Guards:
 
 def slot(watch: Watch, write: Write) -> tuple[Parts | None, int, Seen] | None:
     """Where a written number was observed: its container's parts and the position there."""
-    found = watch.places.get((id(write.place.holder), write.place.key))
+    found = watch.places.get(write.place.mark)
     if found is None:
         return None
     seen, parent, position = found[1], None, 0

@@ -156,9 +156,8 @@ class Staged:
         observed = []
         for write, x in zip(self.numbers, inputs, strict=True):
             holder = write.place
-            watch.places.setdefault(
-                (id(holder.holder), holder.key), (holder, watch.observe(holder.get(arguments)))
-            )
+            if holder.mark not in watch.places:
+                watch.place(holder, arguments)
             now = state.current(write, arguments)
             observed.append((write, Number(now)))
             undo.append(write._replace(before=now))
@@ -237,7 +236,7 @@ def note_injected(watch: Watch, write: Write, x: Any) -> None:
     parent, position, _ = found
     seen = Seen(x)
     if parent is None:
-        mark = (id(write.place.holder), write.place.key)
+        mark = write.place.mark
         watch.places[mark] = (write.place, seen)
     else:
         parent.parts[position] = seen
@@ -251,7 +250,7 @@ def replace_number(watch: Watch, write: Write, number: Number) -> None:
         return
     parent, position, _ = found
     if parent is None:
-        watch.places[id(write.place.holder), write.place.key] = (write.place, number)
+        watch.places[write.place.mark] = (write.place, number)
     else:
         parent.parts[position] = number
 

@@ -75,6 +75,11 @@ class Place:
             self.holder[self.key] = value
 
     @property
+    def mark(self) -> tuple[int, Any]:
+        """What a watch knows the place by."""
+        return id(self.holder), id(self.key) if self.holder is THINGS else self.key
+
+    @property
     def is_cell(self) -> bool:
         return isinstance(self.holder, types.CellType)
 

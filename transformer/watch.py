@@ -55,7 +55,16 @@ class Watch:
 
     def thing(self, x: Any) -> None:
         """Something that is reached in other ways than by one name."""
-        self.places[id(THINGS), id(x)] = (Place(THINGS, x), self.observe(x))
+        if (place := Place(THINGS, x)).mark not in self.places:
+            self.places[place.mark] = (place, self.observe(x))
+
+    def place(self, place: Place, arguments: list[Any]) -> None:
+        """A place known from an earlier staging."""
+        if isinstance(place.key, type):
+            self.pending.append(place.key)
+            self.work()
+        else:
+            self.places[place.mark] = (place, self.observe(place.get(arguments)))
 
     def observe(self, x: Any) -> Seen:
         return Observer(self.pending.append).observe(x)
