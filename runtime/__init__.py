@@ -68,7 +68,8 @@ _NAMES = {
     "pushed_through_products running_sum",
     "numpy.elementwise": "sinc_at_zero",
     "numpy.moments": "deviation of_freedom over_deviation",
-    "numpy.reducing": "count max_bar min_bar product_of_others reduce_sum ties unreduce",
+    "numpy.reducing": "count divided max_bar min_bar narrow product_of_others reduce_sum ties "
+    "unreduce wide",
     "numpy.rounding": "direction",
     "numpy.selection": "at_lower at_upper clip_tangent inside",
     "numpy.vector_products": "cross_bar_x cross_bar_y kron_bar_x kron_bar_y",

@@ -253,10 +253,29 @@ def _whole(bars: Any, primals: tuple) -> tuple:
             f"differentiated argument, but it returned {type(bars).__name__}"
             + (f" of {len(bars)}" if isinstance(bars, (tuple, list)) else "")
         )
+    for i, (bar, x) in enumerate(zip(bars, primals, strict=True)):
+        _check_shapes(bar, x, i)
     return tuple(
         tree_map(lambda _: None, x) if bar is None else bar
         for bar, x in zip(bars, primals, strict=True)
     )
+
+
+def _check_shapes(bar: Any, x: Any, i: int) -> None:
+    """Errors: ValueError where a cotangent does not have the shape of its argument."""
+    given, definition = tree_flatten(bar)
+    wanted, expected = tree_flatten(x)
+    if definition != expected:  # None for a part that has no derivative
+        return
+    for g, value in zip(given, wanted, strict=True):
+        if not (is_inexact(value) and is_array(g)):
+            continue
+        found, shape = aval_of(g).shape, aval_of(value).shape
+        if found != shape:
+            raise ValueError(
+                f"a custom vjp rule (bwd) must return cotangents of the shapes of the arguments, "
+                f"but for argument {i}, of shape {shape}, it returned one of shape {found}"
+            )
 
 
 def _without_zeros(bar: Any) -> Any:

@@ -9,6 +9,7 @@ import overt.runtime.numpy as np
 from overt.runtime import dtypes
 from overt.runtime.errors import StagingError
 from overt.runtime.numpy.array_function import array_function
+from overt.runtime.numpy.index_plan import wide_index
 from overt.runtime.staging import is_known
 
 __all__ = ["segment_max", "segment_min", "segment_prod", "segment_sum"]
@@ -66,7 +67,7 @@ def _reduced(
         )
     if dtypes.is_bool(data.dtype) and update in ("add", "multiply"):
         raise TypeError("segments of booleans have no sum or product; convert with astype(int)")
-    ids = np.where(ids < 0, num_segments, ids)  # negative ones are outside, as is the first after
+    ids = np.where(ids < 0, num_segments, wide_index(ids))  # negative ones are outside, as is the first after
     if bucket_size is None:
         pieces = [(data, ids)]
     else:

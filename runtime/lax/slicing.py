@@ -13,7 +13,7 @@ from overt.runtime import dtypes
 from overt.runtime.aval import Aval
 from overt.runtime.lax.strict import check_same_dtypes
 from overt.runtime.numpy.gather_scatter import pick
-from overt.runtime.numpy.index_plan import told
+from overt.runtime.numpy.index_plan import told, wide_index
 from overt.runtime.numpy.movement import broadcast_in
 from overt.runtime.primitive import Primitive
 
@@ -159,7 +159,7 @@ def _start_vector(shape: tuple[int, ...], start_indices: Any, sizes: Sequence[in
         return np.zeros(0, numpy.int32)
     if wrong := [t for t in map(np.result_type, starts) if not dtypes.is_integer(t)]:
         raise TypeError(f"start indices must be integers, got {wrong[0]}")
-    vector = np.stack([np.asarray(start) for start in starts])
+    vector = np.stack([wide_index(start) for start in starts])
     return np.where(vector < 0, vector + numpy.array(shape, vector.dtype), vector)
 
 

@@ -185,6 +185,16 @@ def told(index: Any, shape: tuple[int, ...], axis: int, size: int = 1, wraps: bo
     return report_index(index, shape, axis, size, wraps)
 
 
+def wide_index(index: Any) -> Any:
+    """Indices in a dtype that holds the length of an axis, too.
+
+    >>> wide_index(np.array([-1], np.int8)).dtype
+    dtype('int32')
+    """
+    index = np.asarray(index)
+    return np.astype(index, np.int32) if index.dtype.itemsize < 4 else index
+
+
 def slice_triple(part: slice, n: int) -> tuple[int, int, int]:
     """(start, size, step) of a slice of an axis of length n."""
     if hasattr(n, "symbolic"):
@@ -315,7 +325,8 @@ class Draft:
             check_range(known, self.axis, n)
         if known is not None:
             if known.size and known.dtype.kind == "i" and known.min() < 0:
-                index = known = numpy.where(known < 0, known + n, known)
+                wide = known.astype(numpy.promote_types(known.dtype, numpy.int32))
+                index = known = numpy.where(known < 0, wide + n, wide)
             if isinstance(index, numpy.ndarray) and n < 2**31:
                 index = (
                     numpy.clip(index, -1, n).astype(numpy.int32) if index.itemsize > 4 else index

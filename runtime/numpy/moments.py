@@ -7,7 +7,7 @@ from typing import Any
 import overt.runtime.numpy as np
 from overt.runtime import dtypes
 from overt.runtime.numpy.array_function import array_function
-from overt.runtime.numpy.reducing import Axes, count, unreduce
+from overt.runtime.numpy.reducing import Axes, count, divided, narrow, unreduce, wide
 
 __all__ = ["mean", "std", "var"]
 
@@ -26,7 +26,7 @@ def deviation(a: Any, axis: Axes = None, where: Any = None) -> Any:
     arrays=("a", "where"),
     vjp=(
         lambda g, out, a, where, *, axis, dtype, keepdims: unreduce(
-            g / count(a, axis, keepdims, where), a, axis, keepdims, where
+            divided(g, count(a, axis, keepdims, where)), a, axis, keepdims, where
         ),
         None,
     ),
@@ -43,7 +43,8 @@ def mean(
     [2. 3.]
     """
     a = _floating(a, dtype)
-    return np.sum(a, axis, keepdims=keepdims, where=where) / count(a, axis, keepdims, where)
+    total = np.sum(wide(a), axis, keepdims=keepdims, where=where)
+    return narrow(total / count(a, axis, keepdims, where), a.dtype)
 
 
 def of_freedom(ddof: float, correction: float | None) -> float:
@@ -73,7 +74,7 @@ def _floating(a: Any, dtype: Any = None) -> Any:
             2
             * deviation(a, axis, where)
             * unreduce(
-                g / (count(a, axis, keepdims, where) - of_freedom(ddof, correction)),
+                divided(g, count(a, axis, keepdims, where) - of_freedom(ddof, correction)),
                 a,
                 axis,
                 keepdims,
@@ -84,8 +85,14 @@ def _floating(a: Any, dtype: Any = None) -> Any:
     ),
     jvp=lambda dots, out, a, where, *, axis, dtype, ddof, keepdims, correction: (
         2
-        * np.sum(np.real(deviation(a, axis, where) * dots[0]), axis, keepdims=keepdims, where=where)
-        / (count(a, axis, keepdims, where) - of_freedom(ddof, correction))
+        * narrow(
+            np.sum(
+                wide(np.real(deviation(a, axis, where) * dots[0])),
+                axis, keepdims=keepdims, where=where,
+            )
+            / (count(a, axis, keepdims, where) - of_freedom(ddof, correction)),
+            out.dtype,
+        )
     ),
 )
 def var(
@@ -99,14 +106,17 @@ def var(
     >>> print(np.var(np.array([1.0, 3.0])))
     1.0
     """
-    a = _floating(a, dtype)
+    kind = _floating(a, dtype).dtype
+    a = wide(_floating(a, dtype))
     distance = a - np.mean(a, axis, keepdims=True, where=where)
     squares = np.square(np.abs(distance)) if np.iscomplexobj(a) else np.square(distance)
     total = np.sum(squares, axis, keepdims=keepdims, where=where)
+    if np.iscomplexobj(a):
+        kind = total.dtype
     divisor = count(a, axis, keepdims, where) - of_freedom(ddof, correction)
     if where is None and divisor <= 0:
-        return total * np.nan
-    return total / divisor
+        return narrow(total * np.nan, kind)
+    return narrow(total / divisor, kind)
 
 
 def over_deviation(g: Any, out: Any, freedom: Any) -> Any:
@@ -115,8 +125,9 @@ def over_deviation(g: Any, out: Any, freedom: Any) -> Any:
     >>> print(over_deviation(1.0, np.array([0.0, 2.0]), 1))
     [0.  0.5]
     """
-    still = out == 0
-    return np.where(still, 0, g / (np.where(still, 1, out) * freedom))
+    g, still = np.asarray(g), out == 0
+    slope = np.where(still, 0, wide(g) / (wide(np.where(still, 1, out)) * freedom))
+    return narrow(slope, g.dtype)
 
 
 @array_function(
@@ -150,6 +161,9 @@ def std(
     >>> print(np.std(np.array([1.0, 3.0])))
     1.0
     """
-    return np.sqrt(
-        np.var(a, axis, dtype, ddof, keepdims=keepdims, where=where, correction=correction)
+    kind = _floating(a, dtype).dtype
+    a = wide(_floating(a, dtype))
+    found = np.sqrt(
+        np.var(a, axis, ddof=ddof, keepdims=keepdims, where=where, correction=correction)
     )
+    return found if np.iscomplexobj(a) else narrow(found, kind)

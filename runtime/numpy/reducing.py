@@ -155,6 +155,36 @@ def count(a: Any, axis: Axes = None, keepdims: bool = False, where: Any = None) 
     return math.prod(shape[i] for i in axes_of(a, axis))
 
 
+def wide(a: Any) -> Any:
+    """Floats in single precision at least: those of 8 and 16 bits cannot count to 100 000.
+
+    >>> wide(np.ones(2, np.float16)).dtype, wide(np.arange(2)).dtype
+    (dtype('float32'), dtype('int32'))
+    """
+    a = np.asarray(a)
+    short = dtypes.is_inexact(a.dtype) and a.dtype.itemsize < 4
+    return np.astype(a, np.float32) if short else a
+
+
+def narrow(a: Any, dtype: Any) -> Any:
+    """What was computed by way of `wide`, as it should come out.
+
+    >>> narrow(wide(np.ones(2, np.float16)), np.float16).dtype
+    dtype('float16')
+    """
+    return a if a.dtype == dtype else np.astype(a, dtype)
+
+
+def divided(a: Any, n: Any) -> Any:
+    """`a / n` for a count, by way of single precision.
+
+    >>> print(divided(np.array(1.0, np.float16), 70000))
+    1.43e-05
+    """
+    a = np.asarray(a)
+    return narrow(wide(a) / n, a.dtype)
+
+
 @array_function(arrays=("a", "out", "where"), zero_derivative=True)
 def ties(
     a: Any, out: Any, axis: Axes = None, keepdims: bool = False, initial: Any = None,

@@ -9,7 +9,7 @@ from typing import Any
 import numpy
 
 from overt.runtime.errors import StagingError
-from overt.runtime.numpy.index_plan import host_value, mask_value
+from overt.runtime.numpy.index_plan import host_value, mask_value, wide_index
 from overt.runtime.numpy.indexing import read
 from overt.runtime.numpy.movement import normal_axis, shape_of, with_rule
 from overt.runtime.primitive import composite
@@ -70,9 +70,9 @@ def take(
     if mode not in TAKE_MODES:
         raise ValueError(f"unknown mode {mode!r}; known: raise, clip, wrap, fill")
     if mode == "wrap":
-        indices = np.remainder(indices, a.shape[axis])
+        indices = np.remainder(wide_index(indices), a.shape[axis])
     elif mode == "clip":
-        indices = np.clip(indices, 0, a.shape[axis] - 1)
+        indices = np.clip(wide_index(indices), 0, a.shape[axis] - 1)
     elif not isinstance(indices, int):
         indices = indices if hasattr(indices, "dtype") else numpy.asarray(indices)
     return read(
@@ -94,9 +94,9 @@ def take_back(
     lengths = shape_of(a)
     n = math.prod(lengths) if axis is None else lengths[axis]
     if mode == "wrap":
-        indices = np.remainder(indices, n)
+        indices = np.remainder(wide_index(indices), n)
     elif mode == "clip":
-        indices = np.clip(indices, 0, n - 1)
+        indices = np.clip(wide_index(indices), 0, n - 1)
     g = np.asarray(g)
     flat = np.zeros((n,) if axis is None else lengths, g.dtype)
     before = (slice(None),) * (0 if axis is None else normal_axis(axis, len(lengths)))

@@ -10,6 +10,7 @@ import overt.runtime.numpy as np
 from overt.runtime import dtypes
 from overt.runtime.numpy.array_function import array_function
 from overt.runtime.numpy.movement import normal_axes
+from overt.runtime.numpy.reducing import narrow, wide
 
 __all__ = [
     "average", "corrcoef", "cov", "median", "nanargmax", "nanargmin", "nanmax", "nanmean",
@@ -40,9 +41,9 @@ def average(
         weights = _weights_along(a, axis, weights)
     dtype = dtypes.to_inexact(np.result_type(a, weights))
     weights = np.broadcast_to(np.astype(weights, dtype), a.shape)
-    total = np.sum(weights, axis, keepdims=keepdims)
-    result = np.sum(a * weights, axis, keepdims=keepdims) / total
-    return (result, total) if returned else result
+    total = np.sum(wide(weights), axis, keepdims=keepdims)
+    result = narrow(np.sum(a * wide(weights), axis, keepdims=keepdims) / total, dtype)
+    return (result, narrow(total, dtype)) if returned else result
 
 
 def _weights_along(a: Any, axis: Axes, weights: Any) -> Any:
@@ -98,7 +99,8 @@ def _quantile(a: Any, q: Any, axis: Axes, method: str, keepdims: bool, ignore_na
     if dtypes.is_complex(a.dtype):
         raise TypeError("quantiles are not defined for complex numbers")
     dtype = dtypes.to_inexact(np.result_type(a, q))
-    a, q = np.astype(a, dtype), np.astype(q, dtype)
+    exact = wide(np.zeros((), dtype)).dtype  # 16 bits do not count the places of a long row
+    a, q = np.astype(a, dtype), np.astype(q, exact)
     rows, kept = _in_one_axis(a, axis)
     n, lead = rows.shape[-1], rows.shape[:-1]
     if n == 0:
@@ -106,15 +108,15 @@ def _quantile(a: Any, q: Any, axis: Axes, method: str, keepdims: bool, ignore_na
     rows = np.sort(rows, axis=-1)  # NaN comes last
     missing = np.isnan(rows)
     if ignore_nan:
-        last = np.astype(np.maximum(n - 1 - np.sum(missing, -1), 0), dtype)
+        last = np.astype(np.maximum(n - 1 - np.sum(missing, -1), 0), exact)
         hidden = np.all(missing, -1)
     else:
-        last = np.full(lead, n - 1, dtype)
+        last = np.full(lead, n - 1, exact)
         hidden = np.any(missing, -1)
     rows = np.where(missing, 0, rows)
 
     def at(quantile: Any) -> Any:
-        found = _between_sorted(rows, quantile * last, method)
+        found = narrow(_between_sorted(rows, quantile * last, method), dtype)
         found = np.where(hidden, np.nan, found)
         return np.reshape(found, kept) if keepdims else found
 
