@@ -10,6 +10,7 @@ from overt.runtime.carried import join, spec_of
 from overt.runtime.changes import changing_cond, has_objects
 from overt.runtime.choice import choose
 from overt.runtime.closures import captured_leaves
+from overt.runtime.errors import StagingError
 from overt.runtime.guards import guard
 from overt.runtime.lanes import has_lanes
 from overt.runtime.masks import active_lanes, any_lane, on_lanes
@@ -75,10 +76,16 @@ def _by_lane(pred: Any, then: Callable, orelse: Callable, operands: Sequence[Any
     ours, theirs = operands, operands
     if any(isinstance(x, Recorded) for x in tree_leaves(list(operands))):
         ours, theirs = guard(pred, tuple(operands)), guard(otherwise, tuple(operands))
-    with on_lanes(pred):
-        a = then(*ours)
-    with on_lanes(otherwise):
-        b = orelse(*theirs)
+    try:
+        with on_lanes(pred):
+            a = then(*ours)
+        with on_lanes(otherwise):
+            b = orelse(*theirs)
+    except RecursionError:
+        raise StagingError(
+            "a function that calls itself until its values say so cannot be compiled for several "
+            "lanes; end the recursion by a shape or a static argument, or write a loop"
+        ) from None
     try:
         result = choose(pred, a, b)
         if type(result) is tuple and any(type(x) is Unsure for x in result):
@@ -98,8 +105,14 @@ def _some(mask: Any) -> bool:
 def _staged(pred: Any, then: Callable, orelse: Callable, operands: Sequence[Any]) -> Any:
     graph = GRAPH.get()
     regions = Graph([], graph), Graph([], graph)
-    b = run_in(regions[0], orelse, *operands)
-    a = run_in(regions[1], then, *operands)
+    try:
+        b = run_in(regions[0], orelse, *operands)
+        a = run_in(regions[1], then, *operands)
+    except RecursionError:
+        if graph is None or graph.parent is not None:
+            raise
+        pred.numbers("a condition that ends a recursion")
+        raise
     if type(a) is tuple and type(b) is tuple and len(a) == len(b):
         # What neither side changes need not go through the branch.
         same = [x is y for x, y in zip(a, b, strict=True)]
