@@ -74,7 +74,7 @@ def gradient(
         name=name,
         body=headed(forward, reverse),
         result=returned,
-        result_origin=first_line(main),
+        result_origin=main.result_origin if value and main.result_origin.line else first_line(main),
         doc="",
         is_lambda=False,
         users=(0,) if value else (1,) if has_aux else (),

@@ -224,7 +224,7 @@ class Gradient(Transformed):
                 "holomorphic=True. For differentiation of non-holomorphic functions involving "
                 "complex outputs, use vjp directly."
             )
-        elif not dtypes.is_inexact(aval.dtype):
+        elif not dtypes.is_inexact(aval.dtype) and type(value) is not int:  # `return 0`: constant
             raise TypeError(
                 f"{name} requires real-valued outputs (output dtype that is a sub-dtype of "
                 f"np.floating), but got {aval.dtype.name}. For differentiation of functions with "

@@ -13,7 +13,7 @@ from overt.runtime.lax.alternatives import check_branches, check_index
 from overt.runtime.lax.rows import as_arrays, empty_rows, records_of, stacked, with_record
 from overt.runtime.lax.shapes import concatenate
 from overt.runtime.lax.slicing import slice_in_dim
-from overt.runtime.numpy.movement import with_rule
+from overt.runtime.numpy.movement import shape_of, with_rule
 from overt.runtime.saved import Saved
 from overt.runtime.tree import keystr, tree_flatten_with_path, tree_leaves, tree_map, tree_structure
 
@@ -245,16 +245,28 @@ def _row_of_zeros(xs: Any) -> Any:
 
 
 def check_structure(name: str, before: Any, after: Any) -> None:
-    """Errors: TypeError naming the place, if the carry of a loop changes its structure."""
-    if tree_structure(before) == tree_structure(after):
+    """Errors: TypeError naming the place, if the carry of a loop changes structure or shape."""
+    same = tree_structure(before) == tree_structure(after)
+    leaves = zip(tree_leaves(before), tree_leaves(after), strict=False)
+    if same and all(same_shape(x, y) for x, y in leaves):
         return
     old, new = (dict(tree_flatten_with_path(tree)[0]) for tree in (before, after))
+    if same:
+        place = next(p for p, x in old.items() if not same_shape(x, new[p]))
+        raise TypeError(
+            f"lax.{name}: the loop changes the shape of its carry at carry{keystr(place)}: it "
+            f"starts as {shape_of(old[place])} and becomes {shape_of(new[place])}"
+        )
     places = [path for path in (*old, *new) if (path in old) != (path in new)]
     path = keystr(places[0]) if places else ""
     raise TypeError(
         f"lax.{name}: the loop changes the structure of its carry at carry{path}: it starts as "
         f"{_described(before)} and becomes {_described(after)}"
     )
+
+
+def same_shape(x: Any, y: Any) -> bool:
+    return shape_of(x) == shape_of(y)
 
 
 def _described(tree: Any) -> str:

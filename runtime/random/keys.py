@@ -350,6 +350,8 @@ def fold_in(key: Any, data: Any) -> Any:
     """
     if np.ndim(data):
         raise TypeError(f"fold_in needs a scalar, got shape {np.shape(data)}; use vmap")
+    if type(data) is int and 2**31 <= data < 2**32:
+        data = numpy.uint32(data)
     # A key may be folded with many numbers, and used after that too.
     with config.override("debug_key_reuse", False), _drawing("fold_in", key):
         return _like(key, _fold_in(raw("fold_in", key), data))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import numpy
@@ -11,7 +12,7 @@ from overt.runtime import dtypes, lax
 from overt.runtime.aval import length
 from overt.runtime.errors import PromotionError
 from overt.runtime.random.generators import random_words, split_words
-from overt.runtime.random.keys import sampler
+from overt.runtime.random.keys import Sampler, sampler
 
 
 def checked_shape(name: str, shape: Any, *parameters: Any) -> tuple[int, ...]:
@@ -98,7 +99,29 @@ def unit_interval(key: Any, shape: tuple[int, ...], dtype: numpy.dtype) -> Any:
     return lax.bitcast_convert_type(mantissa, dtype) - np.ones((), dtype)
 
 
-@sampler("minval", "maxval")
+class Integers(Sampler):
+    """A sampler whose bounds may be Python integers that arrays of the default dtype do not hold.
+
+    A bound above the dtype's largest number is passed on as None.
+    """
+
+    def bind(self, args: tuple, kwargs: dict[str, Any]) -> dict[str, Any]:
+        bound = super().bind(args, kwargs)
+        info = dtypes.iinfo(int_dtype(self.__name__, bound["dtype"]))
+        for name in ("minval", "maxval"):
+            x = bound[name]
+            if type(x) is not int or -(2**31) <= x < 2**31:
+                continue
+            inside = numpy.array(min(max(x, int(info.min)), int(info.max)), info.dtype)
+            bound[name] = None if name == "maxval" and x > info.max else inside
+        return bound
+
+
+def integers(function: Callable) -> Sampler:
+    return Integers(function, ("key", "minval", "maxval"), zero_derivative=True)
+
+
+@integers
 def randint(key: Any, shape: Any, minval: Any, maxval: Any, dtype: Any = None) -> Any:
     """Integers uniform in [minval, maxval).
 
@@ -109,13 +132,17 @@ def randint(key: Any, shape: Any, minval: Any, maxval: Any, dtype: Any = None) -
     4
     """
     dtype = int_dtype("randint", dtype)
-    shape = checked_shape("randint", shape, minval, maxval)
     info = dtypes.iinfo(dtype)
+    beyond = maxval is None
+    if beyond:
+        maxval = np.asarray(int(info.max), dtype)
+    shape = checked_shape("randint", shape, minval, maxval)
     if info.bits < 32:
         low = np.clip(np.asarray(minval).astype("int32"), info.min, info.max)
         high = np.clip(np.asarray(maxval).astype("int32"), info.min, info.max + 1)
+        high = high + 1 if beyond else high
         return _randint(key, shape, low, high, numpy.dtype("int32")).astype(dtype)
-    return _randint(key, shape, _integers(minval), _integers(maxval), dtype)
+    return _randint(key, shape, _integers(minval), _integers(maxval), dtype, beyond)
 
 
 def _integers(x: Any) -> Any:
@@ -129,11 +156,14 @@ def _clipped(x: Any, dtype: numpy.dtype) -> Any:
     return np.clip(x, numpy.array(low, x.dtype), numpy.array(high, x.dtype)).astype(dtype)
 
 
-def _randint(key: Any, shape: Any, minval: Any, maxval: Any, dtype: numpy.dtype) -> Any:
+def _randint(
+    key: Any, shape: Any, minval: Any, maxval: Any, dtype: numpy.dtype, beyond: bool = False
+) -> Any:
     # Twice as many bits as the dtype has, reduced modulo the span: (a*b) % n == (a%n)*(b%n) % n.
     width = dtypes.iinfo(dtype).bits
     unsigned = numpy.dtype(f"uint{width}")
-    beyond = maxval > _clipped(np.asarray(dtypes.iinfo(dtype).max, dtype), maxval.dtype)
+    most = _clipped(np.asarray(dtypes.iinfo(dtype).max, dtype), maxval.dtype)
+    over = np.asarray(beyond) | (maxval > most)
     minval, maxval = _clipped(minval, dtype), _clipped(maxval, dtype)
     high_key, low_key = split_words(key, (2,))
     high = random_words(high_key, width, shape)
@@ -141,7 +171,7 @@ def _randint(key: Any, shape: Any, minval: Any, maxval: Any, dtype: numpy.dtype)
     span = (maxval - minval).astype(unsigned)
     span = np.where(maxval <= minval, np.ones_like(span), span)
     # Wraps to 0 when every value of the dtype is wanted: then the remainders change nothing.
-    span = np.where(beyond & (maxval > minval), span + np.ones_like(span), span)
+    span = np.where(over & (maxval > minval), span + np.ones_like(span), span)
     factor = lax.rem(np.asarray(2 ** (width // 2), unsigned), span)
     factor = lax.rem(factor * factor, span)
     offset = lax.rem(lax.rem(high, span) * factor + lax.rem(low, span), span)

@@ -157,7 +157,7 @@ def log_softmax(x: Any, axis: Any = None) -> Any:
     arrays=("x", "y"),
     vjp=(
         lambda g, out, x, y: times(g, np.log(y)),
-        lambda g, out, x, y: times(g, over(x, y)),
+        lambda g, out, x, y: times(g, np.where(x == 0, 0, over(x, np.where(x == 0, 1, y)))),
     ),
 )
 def xlogy(x: Any, y: Any) -> Any:
@@ -174,7 +174,7 @@ def xlogy(x: Any, y: Any) -> Any:
     arrays=("x", "y"),
     vjp=(
         lambda g, out, x, y: times(g, np.log1p(y)),
-        lambda g, out, x, y: times(g, over(x, 1 + y)),
+        lambda g, out, x, y: times(g, np.where(x == 0, 0, over(x, np.where(x == 0, 1, 1 + y)))),
     ),
 )
 def xlog1py(x: Any, y: Any) -> Any:
