@@ -67,7 +67,9 @@ def _reduced(
         )
     if dtypes.is_bool(data.dtype) and update in ("add", "multiply"):
         raise TypeError("segments of booleans have no sum or product; convert with astype(int)")
-    ids = np.where(ids < 0, num_segments, wide_index(ids))  # negative ones are outside, as is the first after
+    ids = np.where(
+        ids < 0, num_segments, wide_index(ids)
+    )  # negative ones are outside, as is the first after
     if bucket_size is None:
         pieces = [(data, ids)]
     else:

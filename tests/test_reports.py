@@ -138,3 +138,137 @@ def test_attributes_of_a_static_argument_are_never_stale() -> None:
     thing.scale = 5.0
     assert float(step(thing, 3.0)) == 15.0
     assert float(step(Counted(7.0), 3.0)) == 21.0
+
+
+# --- numbers and dtypes --------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("name", ["mean", "var", "std", "median", "nanmean", "average"])
+def test_statistics_of_many_16_bit_floats(name: str) -> None:
+    rng = numpy.random.default_rng(0)
+    for dtype in (np.float16, np.bfloat16):
+        x = np.asarray(rng.uniform(1.0, 9.0, 70001), dtype)
+        wanted = getattr(numpy, name)(numpy.asarray(x, numpy.float64))
+        found = getattr(np, name)(x)
+        assert found.dtype == dtype
+        assert float(found) == pytest.approx(wanted, rel=1e-2)
+
+
+def test_derivative_of_a_mean_over_more_than_16_bits_count() -> None:
+    x = np.ones(70000, np.float16)
+    slope = overt.grad(lambda x: np.mean(x).astype(np.float32) * 70000)(x)
+    numpy.testing.assert_allclose(numpy.asarray(slope, float), 1.0, rtol=1e-2)
+
+
+@pytest.mark.parametrize("dtype", ["int8", "uint8", "int16"])
+def test_indices_in_a_short_dtype_into_a_long_axis(dtype: str) -> None:
+    size = 40000 if dtype == "int16" else 300
+    plain = numpy.arange(size)
+    x = np.asarray(plain)
+    for i in (5, 100, *((-1, -128) if dtype.startswith("i") else (200,))):
+        index = np.asarray(i, dtype)
+        assert int(x[index]) == plain[i]
+        assert int(overt.jit(lambda x, i: x[i])(x, index)) == plain[i]
+        assert int(np.take(x, index, mode="wrap")) == plain[i]
+        assert int(x.at[index].set(-7)[i]) == -7
+        start = plain[i] if i >= 0 else i
+        found = overt.lax.dynamic_slice(x, (index,), (1,))
+        assert int(found[0]) == plain[start]
+    assert float(overt.ops.segment_sum(np.ones(2), np.asarray([1, 100], dtype), size)[100]) == 1.0
+
+
+def test_random_integers_of_the_whole_range() -> None:
+    key = overt.random.key(0)
+    draws = numpy.asarray(overt.random.randint(key, (20000,), 0, 2**32, np.uint32), float)
+    assert draws.max() > 0.999 * 2**32
+    assert draws.min() < 0.001 * 2**32
+    assert draws.mean() == pytest.approx(2**31, rel=0.02)
+    draws = numpy.asarray(overt.random.randint(key, (20000,), -(2**31), 2**31), float)
+    assert abs(draws.mean()) < 0.02 * 2**31
+    one, two = (overt.random.fold_in(key, i) for i in (2**31 + 5, numpy.uint32(2**31 + 5)))
+    numpy.testing.assert_array_equal(overt.random.key_data(one), overt.random.key_data(two))
+
+
+def test_xlogy_is_flat_where_its_factor_is_zero() -> None:
+    special = overt.scipy.special
+    for f in (special.xlogy, special.xlog1py):
+        bad = 0.0 if f is special.xlogy else -1.0
+        assert float(overt.grad(f, argnums=1)(0.0, bad)) == 0.0
+        assert float(overt.grad(f, argnums=1)(2.0, 1.0)) == (2.0 if f is special.xlogy else 1.0)
+
+
+# --- control flow --------------------------------------------------------------------------------
+
+
+def countdown(n: Any) -> Any:
+    if n <= 1:
+        return 1
+    return n * countdown(n - 1)
+
+
+def halvings(x: Any) -> Any:
+    if x < 1.0:
+        return x
+    return halvings(x / 2.0) + 1.0
+
+
+def test_recursion_that_values_end() -> None:
+    assert int(overt.jit(countdown)(5)) == 120
+    assert float(overt.grad(halvings)(5.0)) == 0.125
+    with pytest.raises(overt.errors.OvertError, match="recursion"):
+        overt.jit(halvings)(5.0)
+    with pytest.raises(overt.errors.OvertError, match="calls itself"):
+        overt.jit(overt.vmap(halvings))(np.ones(2))
+
+
+def test_an_integer_returned_on_one_path_has_gradient_zero() -> None:
+    def f(x):
+        if x > 0:
+            return 3
+        return x * x
+
+    for slope in (overt.grad(f), overt.jit(overt.grad(f))):
+        assert [float(slope(x)) for x in (2.0, -2.0)] == [0.0, -4.0]
+    with pytest.raises(TypeError, match="real-valued outputs"):
+        overt.grad(lambda x: x > 0)(1.0)
+
+
+def test_loops_of_lax_refuse_a_carry_of_another_shape() -> None:
+    lax = overt.lax
+    start = {"a": np.zeros(()), "b": np.zeros(2)}
+
+    def wider(c):
+        return {"a": c["a"].reshape(1, 1), "b": c["b"]}
+
+    for loop in (
+        lambda: lax.scan(lambda c, _: (wider(c), None), start, None, length=2),
+        lambda: lax.fori_loop(0, 2, lambda i, c: wider(c), start),
+        lambda: lax.while_loop(lambda c: c["a"].sum() < 1, wider, start),
+    ):
+        with pytest.raises(TypeError, match=r"carry\['a'\].*\(\).*\(1, 1\)"):
+            loop()
+    with pytest.raises(TypeError, match="scalar"):
+        lax.cond(np.array([True]), lambda: 1, lambda: 2)
+
+
+# --- custom rules and errors ---------------------------------------------------------------------
+
+
+def test_a_custom_vjp_rule_must_return_the_shapes_of_its_arguments() -> None:
+    @overt.custom_vjp
+    def total(x):
+        return np.sum(x)
+
+    total.defvjp(lambda x: (np.sum(x), None), lambda kept, g: (g,))
+    with pytest.raises(ValueError, match=r"argument 0, of shape \(3,\).*shape \(\)"):
+        overt.grad(total)(np.ones(3))
+
+
+def test_an_error_in_the_last_line_names_that_line_under_grad() -> None:
+    def f(x):
+        y = x * 2.0
+        return np.dot(y, np.ones(7))
+
+    with pytest.raises(ValueError, match="product of shapes") as caught:
+        overt.grad(f)(np.ones((3, 3)))
+    assert "return np.dot(y, np.ones(7))" in "".join(caught.value.__notes__)

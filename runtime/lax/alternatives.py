@@ -38,11 +38,19 @@ def check_index(index: Any, branches: Sequence[Callable]) -> None:
         raise TypeError(f"lax.switch needs an integer scalar as its index, got {aval}")
 
 
-def check_branches(name: str, branches: Sequence[Callable], operands: Sequence[Any]) -> None:
+def check_branches(
+    name: str, branches: Sequence[Callable], operands: Sequence[Any], pred: Any = False
+) -> None:
     """Compare what the branches give, where calling them has no other effect.
 
-    Errors: TypeError naming the place where the results of two branches differ, and both types.
+    Errors: TypeError naming the place where the results of two branches differ, and both types,
+    and for a predicate that is no scalar.
     """
+    if is_array(pred) and aval_of(pred).shape:
+        raise TypeError(
+            f"lax.{name}: the predicate must be a scalar, but has shape {aval_of(pred).shape}; "
+            "use lax.select or np.where to choose element by element"
+        )
     leaves, definition = tree_flatten(tuple(operands))
     if GRAPH.get() is not None or not all(
         is_array(x) and not getattr(x, "level", 0) for x in leaves

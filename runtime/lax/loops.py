@@ -32,7 +32,7 @@ def cond(
     """
     if operand is not NOTHING:
         operands = (*operands, operand)
-    check_branches("cond", (true_fun, false_fun), operands)
+    check_branches("cond", (true_fun, false_fun), operands, pred)
     if pred:
         return true_fun(*operands)
     return false_fun(*operands)

@@ -88,7 +88,9 @@ def _floating(a: Any, dtype: Any = None) -> Any:
         * narrow(
             np.sum(
                 wide(np.real(deviation(a, axis, where) * dots[0])),
-                axis, keepdims=keepdims, where=where,
+                axis,
+                keepdims=keepdims,
+                where=where,
             )
             / (count(a, axis, keepdims, where) - of_freedom(ddof, correction)),
             out.dtype,
