@@ -9,6 +9,7 @@ from typing import Any
 
 from overt.runtime import config, dispatch
 from overt.runtime.dispatch import CHECKS, GRAPH, hashable, leaves
+from overt.runtime.errors import KeyIsNoNumber
 from overt.runtime.rules import Rule, all_none
 
 
@@ -83,11 +84,14 @@ class Composite:
         return self.fn(*arguments.args, **arguments.kwargs)
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
-        if CHECKS.get() is not None and not self.open:
-            return dispatch.checked(self, args, kwargs)
-        if GRAPH.get() is None and CHECKS.get() is None:
-            return dispatch.call_composite(self, args, kwargs)
-        return self.dispatch(self.bind(args, kwargs))
+        try:
+            if CHECKS.get() is not None and not self.open:
+                return dispatch.checked(self, args, kwargs)
+            if GRAPH.get() is None and CHECKS.get() is None:
+                return dispatch.call_composite(self, args, kwargs)
+            return self.dispatch(self.bind(args, kwargs))
+        except KeyIsNoNumber:
+            return dispatch.on_keys(self, args, kwargs)
 
     def dispatch(self, bound: dict[str, Any]) -> Any:
         """Call on bound parameters: at the level of the arrays among them."""

@@ -52,6 +52,13 @@ def call_composite(function: Any, args: tuple, kwargs: dict[str, Any]) -> Any:
     return composites.call_composite(function, args, kwargs)
 
 
+def on_keys(function: Any, args: tuple, kwargs: dict[str, Any]) -> Any:
+    """Call a function that moves elements about on random keys."""
+    from overt.runtime.random import keys
+
+    return keys.on_words(function, args, kwargs)
+
+
 def checked(function: Any, operands: tuple, params: dict[str, Any]) -> Any:
     """Call a primitive or composite in a function that is being checked."""
     from overt.runtime import checks

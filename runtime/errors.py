@@ -89,5 +89,9 @@ def conversion_error(purpose: str) -> type[StagingError]:
     return _CONVERSIONS.get(purpose, StagingError)
 
 
+class KeyIsNoNumber(TypeError):  # noqa: N818  it is what was meant that decides
+    """A random key where an array is wanted: what only moves elements takes its words instead."""
+
+
 class TransferError(OvertError, RuntimeError):
     """A transfer between host and device, or between devices, that `transfer_guard` forbids."""

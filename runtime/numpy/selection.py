@@ -6,7 +6,8 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 import overt.runtime.numpy as np
-from overt.runtime import dtypes
+from overt.runtime import dispatch, dtypes
+from overt.runtime.errors import KeyIsNoNumber
 from overt.runtime.numpy.array_function import array_function
 from overt.runtime.primitive import Primitive
 
@@ -28,7 +29,10 @@ class Where(Primitive):
             return np.nonzero(condition, size=size, fill_value=fill_value)
         if size is not None or fill_value is not None:
             raise ValueError("size and fill_value only go with where(condition)")
-        return super().__call__(*map(_array_like, (condition, x, y)))
+        try:
+            return super().__call__(*map(_array_like, (condition, x, y)))
+        except KeyIsNoNumber:
+            return dispatch.on_keys(self, (condition, x, y), {})
 
 
 def _array_like(x: Any) -> Any:

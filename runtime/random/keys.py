@@ -13,12 +13,13 @@ import numpy
 import overt.runtime.numpy as np
 from overt.runtime import config, dtypes
 from overt.runtime.array import DeviceArray
-from overt.runtime.errors import KeyReuseError
+from overt.runtime.batching import vmap_call
+from overt.runtime.errors import KeyIsNoNumber, KeyReuseError
 from overt.runtime.kinds import prng_key
 from overt.runtime.primitive import Composite
 from overt.runtime.random.generators import fold_words, generator, split_words
 from overt.runtime.random.threefry import UINT32
-from overt.runtime.tree import register_pytree_node
+from overt.runtime.tree import register_pytree_node, tree_flatten
 
 # What a key of a generator is called where dtypes are named.
 _TAGS = {"threefry2x32": "fry", "rbg": "rbg", "unsafe_rbg": "urbg"}
@@ -94,6 +95,11 @@ class Key:
             places = (*places, Ellipsis)
         return Key(self.words[(*places, slice(None))], self.impl)
 
+    @property
+    def T(self) -> Key:  # noqa: N802
+        """The same keys, their axes reversed."""
+        return np.transpose(self)
+
     def reshape(self, *shape: Any) -> Key:
         """The same keys under another shape."""
         sizes = shape[0] if len(shape) == 1 and isinstance(shape[0], (tuple, list)) else shape
@@ -113,12 +119,47 @@ class Key:
         raise TypeError("a random key has no truth value")
 
     def __array__(self, *_: Any, **__: Any) -> Any:
-        raise TypeError("a random key is no number; random.key_data(key) shows its words")
+        raise KeyIsNoNumber(NO_NUMBER)
 
     def __repr__(self) -> str:
         if self.impl != "threefry2x32":
             return f"Key({self.words!r}, impl={self.impl!r})"
         return f"Key({self.words!r})"
+
+
+NO_NUMBER = "a random key is no number; random.key_data(key) shows its words"
+
+# Functions that only move elements about, and so do with the words of keys what they do with keys.
+MOVING = frozenset(
+    "concatenate expand_dims flip moveaxis ravel reshape squeeze stack swapaxes take_along_axis "
+    "tile transpose where".split()
+)
+
+
+def on_words(function: Any, args: tuple, kwargs: dict[str, Any]) -> Any:
+    """A function of keys that only moves them about.
+
+    Errors: TypeError for any other function, and for keys of several generators.
+
+    >>> np.stack([key(1), key(2)]).shape
+    (2,)
+    """
+    pieces, definition = tree_flatten((args, kwargs), is_leaf=is_key)
+    held = [x for x in pieces if is_key(x)]
+    if function.__name__ not in MOVING or len({x.impl for x in held}) != 1:
+        raise TypeError(NO_NUMBER)
+
+    def run(words: list[Any]) -> Any:
+        rest = iter(words)
+        args, kwargs = definition.unflatten(next(rest) if is_key(x) else x for x in pieces)
+        return function(*args, **kwargs)
+
+    moved = vmap_call(run, ([x.words for x in held],), -1, -1)
+    return Key(moved, held[0].impl)
+
+
+def is_key(x: Any) -> bool:
+    return isinstance(x, Key)
 
 
 register_pytree_node(
