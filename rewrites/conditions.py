@@ -9,7 +9,7 @@ while xs and (y := xs.pop()) > 0:        while True:
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 
 from overt.rewrites.exits import branch, contains, negated
 from overt.rewrites.refusal import Refusal
@@ -87,3 +87,26 @@ def asked_for_none(node: ast.expr) -> ast.expr | None:
         if isinstance(other, ast.Constant) and other.value is None:
             return one
     return None
+
+
+NEUTRAL = ((sum, 0), (any, False), (all, True))  # what an item that is left out counts as
+
+
+def without_filter(
+    node: ast.Call, target: object, is_plain: Callable[[ast.expr], bool]
+) -> ast.Call:
+    """`sum(v for v in x if v > 0)` as `sum(v if v > 0 else 0 for v in x)`: as long as x is."""
+    neutral = next((ast.Constant(zero) for f, zero in NEUTRAL if f is target), None)
+    if neutral is None or len(node.args) != 1 or node.keywords:
+        return node
+    items = node.args[0]
+    if not isinstance(items, ast.GeneratorExp | ast.ListComp):
+        return node
+    *outer, last = items.generators
+    if all(map(is_plain, last.ifs)):
+        return node
+    test = last.ifs[0] if len(last.ifs) == 1 else ast.BoolOp(ast.And(), last.ifs)
+    chosen = ast.IfExp(test, items.elt, neutral)
+    every = ast.comprehension(last.target, last.iter, [], last.is_async)
+    made = type(items)(chosen, [*outer, every])
+    return ast.copy_location(ast.Call(node.func, [made], []), node)

@@ -21,6 +21,7 @@ from overt.rewrites.activity import (
     plain_tuple,
 )
 from overt.rewrites.changing import Changing
+from overt.rewrites.conditions import without_filter
 from overt.rewrites.core import (
     Assign,
     Block,
@@ -304,6 +305,7 @@ class Flatten:
         return self.atom(node) if not self.active(node) else node
 
     def flat_Call(self, node: ast.Call) -> ast.expr:
+        node = without_filter(node, self.resolver.object(node.func), lambda test: False)
         f: ast.expr = node.func
         if isinstance(f, ast.Attribute) and self.active(f.value):
             f = ast.Attribute(self.atom(f.value), f.attr, ast.Load())

@@ -22,7 +22,7 @@ from overt.rewrites.callees import (
     is_library,
     is_ours,
 )
-from overt.rewrites.conditions import asked_for_none
+from overt.rewrites.conditions import asked_for_none, without_filter
 
 if TYPE_CHECKING:
     from overt.rewrites.lift import FunctionLifter
@@ -219,6 +219,7 @@ class Expressions(ast.NodeTransformer):
     # --- calls
 
     def visit_Call(self, node: ast.Call) -> ast.expr:
+        node = without_filter(node, self.object(node.func), self.plain)
         callee = self.callee(node)
         args = [self.visit(a) for a in node.args]
         keywords = [ast.keyword(k.arg, self.visit(k.value)) for k in node.keywords]

@@ -272,3 +272,40 @@ def test_an_error_in_the_last_line_names_that_line_under_grad() -> None:
     with pytest.raises(ValueError, match="product of shapes") as caught:
         overt.grad(f)(np.ones((3, 3)))
     assert "return np.dot(y, np.ones(7))" in "".join(caught.value.__notes__)
+
+
+def test_sums_over_what_a_filter_keeps() -> None:
+    def f(x):
+        return sum(v * v for v in x if v > 0 if v < 2.5) + sum(
+            [a * b for a in x for b in x if a < b]
+        )
+
+    def g(x):
+        return any(v > 5 for v in x if v != 7), all(v > 0 for v in x if v < 2)
+
+    for x in (numpy.array([-1.0, 2.0, 3.0]), numpy.array([7.0, 1.0, 0.5])):
+        assert float(overt.jit(f)(x)) == pytest.approx(float(f(x)))
+        assert float(overt.vmap(f)(x[None])[0]) == pytest.approx(float(f(x)))
+        with overt.enable_x64(True):
+            for slope in (overt.grad(f), overt.jit(overt.grad(f))):
+                numpy.testing.assert_allclose(slope(x), slopes(f, x), rtol=1e-6)
+        assert [bool(v) for v in overt.jit(g)(x)] == [bool(v) for v in g(x)]
+
+
+def test_random_keys_move_about() -> None:
+    random = overt.random
+    keys = random.split(random.key(0), 4)
+    words = numpy.asarray(random.key_data(keys))
+    mask = numpy.array([True, False, True, True])
+    for moved, wanted in (
+        (np.stack([keys[0], keys[2]]), words[[0, 2]]),
+        (np.concatenate([keys, keys]), numpy.concatenate([words, words])),
+        (np.where(mask, keys, keys[::-1]), numpy.where(mask[:, None], words, words[::-1])),
+        (np.reshape(keys, (2, 2)), words.reshape(2, 2, -1)),
+        (keys.reshape(2, 2).T, words.reshape(2, 2, -1).swapaxes(0, 1)),
+        (overt.jit(np.flip)(keys), words[::-1]),
+        (overt.vmap(lambda a, b: np.stack([a, b]))(keys, keys), numpy.stack([words, words], 1)),
+    ):
+        numpy.testing.assert_array_equal(random.key_data(moved), wanted)
+    with pytest.raises(TypeError, match="no number"):
+        np.sum(keys)
