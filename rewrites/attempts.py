@@ -114,6 +114,8 @@ class Attempts:
             if loads(h.body) & unsure or left & self.loaded_beside(body):
                 return False
         changed = {n for b in blocks for n in changed_names(b)}
+        if not any(contains(b, *EXITS) for b in blocks) and all(map(self.is_local, s.finalbody)):
+            return True
         return not loads(s.finalbody) & changed and not changed_in(s.finalbody) & changed
 
     def unsure(self, body: Stmts) -> set[str]:
@@ -138,8 +140,9 @@ class Attempts:
         """Whether a statement surely matters to nobody once an exception leaves the function."""
         if isinstance(s, ast.Pass):
             return True
-        if isinstance(s, ast.Assign):
-            plain = all(isinstance(t, ast.Name) and t.id not in self.shared for t in s.targets)
+        if isinstance(s, ast.Assign | ast.AugAssign):
+            targets = s.targets if isinstance(s, ast.Assign) else [s.target]
+            plain = all(isinstance(t, ast.Name) and t.id not in self.shared for t in targets)
             return plain and not any(isinstance(n, ast.Call) for n in ast.walk(s.value))
         call = s.value if isinstance(s, ast.Expr) else None
         if isinstance(call, ast.Call) and isinstance(call.func, ast.Attribute):

@@ -117,10 +117,14 @@ class Operations(Bars):
             if part is None:
                 continue
             part = plainer(part)
-            if isinstance(x, ast.Name):
-                self.operand(x.id, part, out, elementwise)
-            else:
+            if not isinstance(x, ast.Name):
                 self.pieces(x, part)
+            elif bar.maybe_none and ast.dump(part) == ast.dump(g):  # of `d + 1`, an int perhaps
+                same = not elementwise or self.shape(x.id) == self.shape(out.id)
+                given = part if same else core.call(core.name("@sum_to"), part, x)
+                self.acc(x.id, given, array=not same)
+            else:
+                self.operand(x.id, part, out, elementwise)
 
     def operand(self, name: str, part: ast.expr, out: ast.Name, elementwise: bool) -> None:
         spread = whole_spread(part)
