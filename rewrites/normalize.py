@@ -18,6 +18,7 @@ from overt.rewrites.conditions import changed_roots, loops_that_ask_inside, sets
 from overt.rewrites.core import NOWHERE, Names, Origin
 from overt.rewrites.filters import unfiltered
 from overt.rewrites.generators import listed
+from overt.rewrites.kept_in_order import lists_kept_in_order
 from overt.rewrites.nonlocals import shared_by_argument
 from overt.rewrites.outputs import outputs_returned
 from overt.rewrites.patterns import match_to_branches
@@ -45,6 +46,7 @@ class Text:
     origin: Callable[[int], Origin]
     is_saved: Callable[[ast.expr], bool] = lambda callee: False
     definition: Callable[[str], ast.FunctionDef | None] = lambda name: None
+    object: Callable[[ast.expr], Any] = lambda node: None
 
 
 def normalize(node: ast.FunctionDef | ast.Lambda, text: Text) -> core.Function:
@@ -129,6 +131,7 @@ class Builder:
             body, doc = without_doc(node.body)
             names = {n.id for n in ast.walk(node) if isinstance(n, ast.Name)}
             names |= self.local
+            body = lists_kept_in_order(body, self.own(body, scope), names, self.text.object)
             body = outputs_returned(body, self.own(body, scope), names, self.text.definition)
             body = written_through(body, self.own(body, scope), names)
             self.local |= self.own(body, scope)

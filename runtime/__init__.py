@@ -14,6 +14,7 @@ _NAMES = {
     "branches": "cond",
     "control": "for_loop loop_enumerate loop_range loop_reversed loop_zip while_loop",
     "guards": "guard",
+    "heaps": "order_after",
     "saved": "Saved",
     "undefined": "Undefined",
     "cotangents": "chosen head_of joined kept_items merged merged_dots packed part place_field "

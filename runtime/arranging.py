@@ -83,7 +83,13 @@ def put_in_place(g: Any, items: Sequence[Any], order: Any) -> Any:
         return None
     if isinstance(order, Array):
         g = [materialize(bar, items[0]) for bar in g]
-        return picked(g, np.argsort(order))
+        if len(g) == len(items):
+            return picked(g, np.argsort(order))
+        back = [zeros_like_tree(x) for x in items]  # some were left out
+        for k, bar in enumerate(g):
+            chosen = spread_item(bar, items, order[k])
+            back = [add(one, other) for one, other in zip(back, chosen, strict=True)]
+        return back
     bars: list[Any] = [None] * len(items)
     for i, bar in zip(order, g, strict=True):
         bars[i] = materialize(bar, items[i])

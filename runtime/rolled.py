@@ -203,6 +203,7 @@ class _Rolled:
             Slot(spec_of(self.inits[1], numbers=self.tests_ahead)),
             *(slot_of(x, self.masked) for x in self.inits[2:]),
         ]
+        self._refuse_endless(first)
         learned = recall(key)
         slots: list[Slot] = learned if learned and _contain(learned, first) else first
         for _ in range(_MOST_PASSES):
@@ -221,6 +222,16 @@ class _Rolled:
                 return new, region, out
             slots = new
         raise StagingError(f"{self.loop.where()}: the types of its variables do not settle")
+
+    def _refuse_endless(self, slots: list[Slot]) -> None:
+        """A test that no variable changes: what it asks for is changed in place, by Python."""
+        loop = self.loop
+        if loop.test is None or loop.until is not None:
+            return
+        graph = Graph([a for s in slots for a in s.spec.avals()], self.graph)
+        values = self._compose(slots, graph)
+        if run_in(graph, lambda: predicate(loop.test(*values[2:]))) is True:  # type: ignore[misc]
+            raise StagingError(f"{loop.where()}: its test depends on no variable that it changes")
 
     def _compose(self, slots: list[Slot], graph: Graph) -> list[Any]:
         inputs = iter(graph.inputs)

@@ -272,7 +272,7 @@ def text_of(loaded: Loaded, resolver: Resolver) -> normalize.Text:
         return node if isinstance(node, ast.FunctionDef) else None
 
     is_saved = lambda callee: resolver.object(callee) is Saved
-    return normalize.Text(loaded.file.origin, is_saved, definition)
+    return normalize.Text(loaded.file.origin, is_saved, definition, resolver.object)
 
 
 def called_by(resolver: Resolver, name: str) -> core.Function | None:
