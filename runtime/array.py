@@ -25,6 +25,7 @@ class Array(Operators):
 
     __slots__ = ("__weakref__",)
     level = 0
+    transparent = False  # whether its truth is that of its `primal`
     __array_priority__ = 100
 
     def __copy__(self) -> Array:

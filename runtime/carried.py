@@ -17,7 +17,6 @@ from overt.runtime.aval import Aval, aval_of
 from overt.runtime.dual import Dual
 from overt.runtime.lanes import Lanes, spread
 from overt.runtime.parts import NUMBERS, is_array, parts_of
-from overt.runtime.record import Recorded
 from overt.runtime.repeated import Repeated, rows_of
 from overt.runtime.retype import retype
 from overt.runtime.setbacks import Unlike
@@ -263,7 +262,7 @@ def spec_of(x: Any, numbers: bool = False, leaves: bool = False) -> Spec:
         return Laned(spec_of(x.value, True), x.lanes, x.level)
     if not leaves and type(x) is Dual:
         return Dualed(spec_of(x.primal, True), spec_of(x.tangent, True), x.level)
-    if not leaves and type(x) is Recorded:
+    if not leaves and getattr(x, "transparent", False):
         raise NotImplementedError(
             "a recorded value enters a staged branch or loop other than by its operands"
         )

@@ -13,6 +13,7 @@ from overt.runtime.records import read_record
 from overt.runtime.saved import SavedView
 from overt.runtime.staging import is_known
 from overt.runtime.tree import tree_leaves, tree_map
+from overt.runtime.unsure import certain
 
 __all__ = ["Items", "PythonItems", "RangeItems", "RowItems", "SavedItems", "known_int"]
 
@@ -161,7 +162,7 @@ class SavedItems(Items):
         return self.saved.steps - 1 - i if self.backwards else i
 
     def item(self, i: Any) -> Any:
-        return self.saved.record(self._position(i))
+        return certain(self.saved.record(self._position(i)))
 
     def lanes_at(self, i: Any) -> Any:
         return self.saved.lanes_at(self._position(i))

@@ -5,8 +5,6 @@ from __future__ import annotations
 from typing import Any
 
 from overt.runtime.array import Array
-from overt.runtime.dual import Dual
-from overt.runtime.record import Recorded
 from overt.runtime.staging import is_known
 from overt.runtime.unsure import Unsure
 
@@ -25,8 +23,8 @@ def predicate(x: Any) -> Any:
             return both(predicate(x.flag), predicate(x.value))
         x.check()
         x = x.value
-    while type(x) in (Dual, Recorded):
-        x = x.primal
+    while isinstance(x, Array) and x.transparent:
+        x = x.primal  # type: ignore[attr-defined]
     if not isinstance(x, Array) or is_known(x):
         return bool(x)
     if x.size != 1:

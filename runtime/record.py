@@ -111,6 +111,7 @@ class Differentiated(Array):
 
     __slots__ = ()
     primal: Any
+    transparent = True
 
     def call(self, rule: Rule, fn: Callable, operands: Sequence[Any], params: dict) -> Any:
         """Call a function of operands of which some are such values."""

@@ -12,6 +12,7 @@ from overt.runtime.repeated import Repeated, comes_from_outside
 from overt.runtime.saved import Buffers, Saved
 from overt.runtime.staging import Graph
 from overt.runtime.undefined import Undefined
+from overt.runtime.unsure import certain
 
 __all__ = ["RecordBuffers", "SavedSlot", "Slot", "slot_of"]
 
@@ -57,7 +58,8 @@ class SavedSlot(Slot):
         if type(new) is not Saved or isinstance(new.store, Buffers) or new.length > 1:
             raise StagingError("a loop must add one record an iteration to its Saved")
         slot.pushed = new.length == 1
-        slot.record = new.store[0] if slot.pushed else None
+        # A reverse sweep reads no more than what its forward sweep has read, and so was set.
+        slot.record = certain(new.store[0]) if slot.pushed else None
         slot.spec = join(self.spec, spec_of(_lane_counts(new), numbers=True))
         return slot
 

@@ -29,8 +29,6 @@ PROGRAMS = [
     ("", "digits.py:loss", [LAYERS, "f32[64,64]", "i32[64]"]),
     ("value_and_grad", "digits.py:loss", [LAYERS, "f32[64,64]", "i32[64]"]),
 ]
-# Checks of variables that may be unset call Python, which programs for TPU cannot.
-REFUSED = {("grad", "raymarch.py:trace", "tpu:v5e:2x2")}
 
 
 def environment(folder: Path) -> Path:
@@ -70,13 +68,10 @@ def main(arguments: list[str]) -> int:
         for step, function, kinds in PROGRAMS:
             for target in TARGETS:
                 problem = compiled(python, step, function, kinds, target)
-                if (step, function, target) in REFUSED and "cannot call Python" in (problem or ""):
-                    print(f"{target:12} {step:15} {function:22} refused", flush=True)
-                    continue
                 failed += problem is not None
                 print(f"{target:12} {step:15} {function:22} {problem or 'compiled'}", flush=True)
     count = len(PROGRAMS) * len(TARGETS)
-    print(f"{count - failed} of {count} as expected, {len(REFUSED)} of them refused")
+    print(f"{count - failed} of {count} compiled")
     return failed
 
 

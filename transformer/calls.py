@@ -203,8 +203,6 @@ def differentiated_vjp(args: tuple[Any, ...], keywords: dict[str, Any]) -> Any:
     """`vjp_of(vjp_of, f, x)`: the derivative of the forward half of a pair."""
     f, *rest = args
     f = transformed.unlifted(f)
-    if getattr(f, "policy", None) is not None:  # what it keeps would have no derivative
-        f = type(f)(f.__wrapped__)
     if isinstance(f, Transformed) and has_derivative(f) and not is_as_wrapped(f):
         found = shifted(f, len(rest))
         if found is not None:

@@ -11,15 +11,13 @@ from overt.runtime.array import Array
 from overt.runtime.aval import aval_of
 from overt.runtime.checkpointing import keeps, nothing_saveable
 from overt.runtime.errors import StagingError
-from overt.runtime.interop import as_array
-from overt.runtime.jaxpr import JaxprEqn, apply_equation, evaluate, jaxpr_of
 from overt.runtime.jaxpr_text import short
+from overt.runtime.levels import new_level
+from overt.runtime.numbered import Numbers
 from overt.runtime.parts import is_array
 from overt.runtime.places import line_of
-from overt.runtime.primitive import GRAPH, Primitive
-from overt.runtime.record import Differentiated, vjp_call
-from overt.runtime.regions import subgraph
-from overt.runtime.tree import tree_flatten, tree_leaves
+from overt.runtime.primitive import GRAPH
+from overt.runtime.tree import tree_flatten, tree_leaves, tree_map
 from overt.transformer import transformed
 from overt.transformer.calls import Recompute, vjp_of
 from overt.transformer.pulls import Pullback
@@ -65,53 +63,89 @@ class Again(Recompute):
         )
 
 
-# --- with a policy: by the equations that the function is staged to
+# --- with a policy --------------------------------------------------------------------------------
 
 
 def with_policy(f: Any, args: tuple, keywords: dict[str, Any]) -> tuple[Any, Pullback] | None:
-    """The same, keeping what the policy says; None where the function has no equations apart.
+    """The same, keeping what the policy says; None where results cannot be told apart.
 
-    That is inside other transformations and for functions that hold arrays themselves: they keep
-    their arguments alone, which costs time and changes no value.
+    That is in functions that hold arrays themselves, and where a loop or branch of a compiled
+    program uses them: they keep their arguments alone, which costs time and changes no value.
     """
-    leaves, structure = tree_flatten((args, keywords))
-    places = [i for i, x in enumerate(leaves) if is_array(x)]
-    arrays = [as_array(leaves[i]) for i in places]
-    if any(x.level for x in arrays) or holds_arrays(f.__wrapped__):
+    if holds_arrays(f.__wrapped__):
         return None
-    shapes: list[Any] = []
+    kept: dict[int, Any] = {}
+    refused: list[Exception] = []
 
-    def run(*inputs: Any) -> list[Any]:
-        filled = list(leaves)
-        for i, x in zip(places, inputs, strict=True):
-            filled[i] = x
-        given, named = structure.unflatten(filled)
-        results, out_structure = tree_flatten(transformed.lifted(f.__wrapped__)(*given, **named))
-        shapes[:] = [out_structure]
-        return results
-
-    stage = staging.trace if GRAPH.get() is None else subgraph
-    try:
-        graph = stage(run, [x.aval for x in arrays])
-    except (StagingError, NotImplementedError):
-        return None
-    if graph.effect or graph.capacities or not all(map(is_array, graph.outputs)):
-        return None
-    closed = jaxpr_of(graph, graph.outputs)
-    kept: dict[int, tuple] = {}
-
-    def keep(i: int, eqn: JaxprEqn, values: list[Any]) -> Any:
-        made = apply_equation(eqn, values)
-        if isinstance(eqn.primitive, Primitive) and keeps(
-            f.policy, eqn.primitive, [x.aval for x in eqn.invars], eqn.params
-        ):
-            kept[i] = made
+    def keep(primitive: Any, number: int, kinds: list, params: dict, compute: Callable) -> Any:
+        made = compute()
+        try:
+            if number not in kept and keeps(f.policy, primitive, kinds, params):
+                kept[number] = made
+        except NotImplementedError as error:
+            refused.append(error)
+            raise
         return made
 
-    results = evaluate(closed.jaxpr, closed.consts, arrays, keep)
-    pull = PolicyPull(closed.jaxpr, tuple(places), structure, len(args), f.prevent_cse)
-    saved = (leaves, closed.consts, kept)
-    return shapes[0].unflatten(results), Pullback(pull, saved)
+    graph = GRAPH.get()
+    before = (0, 0, False) if graph is None else (
+        len(graph.nodes), len(graph.capacities), graph.effect
+    )  # fmt: skip
+    with new_level() as level:
+        numbers = Numbers(level, keep)
+        given, named = numbered(numbers, args, keywords)
+        try:
+            out = transformed.lifted(f.__wrapped__)(*given, **named)
+        except (StagingError, NotImplementedError):
+            if refused:
+                raise
+            if graph is not None:
+                count, capacities, graph.effect = before
+                del graph.nodes[count:], graph.capacities[capacities:]
+            return None
+        out = tree_map(numbers.below, out)
+    pull = PolicyPull(f.__wrapped__, numbers, tuple(kept), f.prevent_cse)
+    return out, Pullback(pull, (args, keywords, list(kept.values())))
+
+
+def numbered(numbers: Numbers, args: tuple, keywords: dict[str, Any]) -> Any:
+    """The arguments, with numbers."""
+    leaves, structure = tree_flatten((args, keywords))
+    return structure.unflatten(
+        numbers.argument(i, x) if is_array(x) else x for i, x in enumerate(leaves)
+    )
+
+
+class PolicyPull:
+    """The pullback of a checkpointed call that has kept some results."""
+
+    def __init__(self, function: Any, numbers: Numbers, kept: tuple[int, ...], apart: bool) -> None:
+        self.function, self.numbers, self.kept, self.prevent_cse = function, numbers, kept, apart
+
+    def __eq__(self, other: object) -> bool:
+        return (
+            type(other) is PolicyPull and self.function is other.function
+            and self.kept == other.kept and self.prevent_cse == other.prevent_cse
+            and self.numbers.made == other.numbers.made
+        )  # fmt: skip
+
+    def __hash__(self) -> int:
+        return hash((id(self.function), self.kept))
+
+    def __call__(self, saved: Any, out_bar: Any) -> Any:
+        args, keywords, kept = saved
+        if self.prevent_cse:
+            (args, keywords), out_bar = apart(((args, keywords), out_bar))
+        found = dict(zip(self.kept, kept, strict=True))
+
+        def known(primitive: Any, number: int, kinds: list, params: dict, compute: Callable) -> Any:
+            return found[number] if number in found else compute()
+
+        with new_level() as level:
+            numbers = Numbers(level, known, self.numbers)
+            given, named = numbered(numbers, args, keywords)
+            bars = vjp_of(self.function, *given, **named)[1](out_bar)
+            return tree_map(numbers.below, bars)
 
 
 def holds_arrays(f: Any) -> bool:
@@ -127,48 +161,6 @@ def holds_arrays(f: Any) -> bool:
         if any(is_array(x) or callable(x) for x in found):
             return True
     return False
-
-
-@dataclasses.dataclass(frozen=True, eq=False)
-class PolicyPull:
-    """The pullback of a checkpointed call that has kept some results."""
-
-    jaxpr: Any
-    places: tuple[int, ...]
-    structure: Any
-    count: int
-    prevent_cse: bool
-
-    def __call__(self, saved: Any, out_bar: Any) -> Any:
-        leaves, consts, kept = saved
-        inputs = [as_array(leaves[i]) for i in self.places]
-        if self.prevent_cse:
-            inputs, out_bar = apart((inputs, out_bar))
-
-        def known(i: int, eqn: JaxprEqn, values: list[Any]) -> Any:
-            return with_result(eqn, values, kept[i]) if i in kept else apply_equation(eqn, values)
-
-        _, pull = vjp_call(lambda *xs: evaluate(self.jaxpr, consts, xs, known), *inputs)
-        bars: list[Any] = [None] * len(leaves)
-        for i, bar in zip(self.places, pull(tree_leaves(out_bar, lambda x: x is None)),
-                          strict=True):  # fmt: skip
-            bars[i] = bar
-        given, named = self.structure.unflatten(bars)
-        return (None, *given, named) if named else (None, *given)
-
-
-def with_result(eqn: JaxprEqn, values: list[Any], result: tuple) -> tuple:
-    """An operation whose result is known, on values that note it for their derivative."""
-    top = max(values, key=lambda x: getattr(x, "level", 0), default=None)
-    if not isinstance(top, Differentiated):
-        return result
-    _, many = eqn.primitive.infer(tuple(map(aval_of, values)), eqn.params)
-
-    def known(*operands: Any, **params: Any) -> Any:
-        return result if many else result[0]
-
-    made = top.call(eqn.primitive.rule, known, values, eqn.params)
-    return made if many else (made,)
 
 
 # --- looking at it

@@ -18,6 +18,7 @@ from overt.runtime.primitive import GRAPH
 from overt.runtime.records import read_record
 from overt.runtime.saved import Buffers, Saved
 from overt.runtime.tree import tree_flatten, tree_map, tree_structure, tree_unflatten
+from overt.runtime.unsure import settled
 
 
 @with_rule(("tree",), linear=True, vjp=(lambda g, out, tree, *, backwards: stacked(g, backwards),))
@@ -62,7 +63,7 @@ def row_count(leaves: list[Any]) -> int:
 )
 def with_record(saved: Saved, record: Any) -> Saved:
     """The records with one more."""
-    return saved.pushed(record)
+    return saved.pushed(tree_map(settled, record))
 
 
 def last_record(saved: Saved) -> Any:
