@@ -557,9 +557,16 @@ def stem_of(node: ast.expr) -> str:
         f = node.func
         word = f.attr if isinstance(f, ast.Attribute) else getattr(f, "id", "value").lstrip("@")
         word = core.base(word)
-        named = [core.base(a.id) for a in node.args if isinstance(a, ast.Name)]
-        if len(node.args) == 1 and named and len(named[0]) <= 8:
-            return f"{word}_{named[0]}"
+        if word == "arange":
+            return "indices"
+        if len(node.args) == 1:
+            inner = node.args[0]
+            if isinstance(inner, ast.Name):
+                of = core.base(inner.id)
+            else:
+                of = stem_of(inner) if isinstance(inner, ast.Call) else ""
+            if of and not of.endswith("_value") and len(of) <= 8:
+                return f"{word}_{of}"
         return f"{word}_value"
     if isinstance(node, ast.Subscript):
         root, index = node.value, node.slice
@@ -572,6 +579,10 @@ def stem_of(node: ast.expr) -> str:
                 and index.value >= 0
             ):
                 return f"{core.base(root.id)}_{index.value}"
+            if isinstance(index, ast.Name):
+                return f"{core.base(root.id)}_{core.base(index.id)}"
+            if ast.unparse(index) == "-1":
+                return f"last_{core.base(root.id)}"
             return f"{core.base(root.id)}_part"
     if isinstance(node, ast.Attribute):
         holder = core.base(node.value.id) if isinstance(node.value, ast.Name) else ""

@@ -44,8 +44,10 @@ class Reuse:
 
     def statement(self, s: Stmt, known: dict[str, str]) -> Stmt:
         if isinstance(s, Assign):
-            is_users = s.origin.line or core.is_part(s.origin)
-            return s if is_users else replace(s, value=self.visit(s.value))
+            if core.is_part(s.origin):  # the same part twice
+                name = known.get(ast.dump(s.value)) if self.is_computed(s.value) else None
+                return s if name is None else replace(s, value=core.name(name))
+            return s if s.origin.line else replace(s, value=self.visit(s.value))
         if isinstance(s, If):
             then, orelse = self.block(s.then, known), self.block(s.orelse, known)
             return replace(s, then=then, orelse=orelse)

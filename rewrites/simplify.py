@@ -11,7 +11,7 @@ from __future__ import annotations
 import ast
 from collections import Counter
 from dataclasses import replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from overt.rewrites import core
 from overt.rewrites.algebra import items_of, plainer
@@ -36,15 +36,17 @@ from overt.rewrites.reuse import reused
 if TYPE_CHECKING:
     from overt.rewrites.program import Program
 
+ROUNDS = 6  # after which what still changes stays as it is
 LONGEST = 72  # characters that an expression may have after a name in it was replaced
 LONGEST_RESULT = 88  # that a returned tuple may have before its longer parts get names
 LONGEST_PART = 32  # that such a part may have without one
+LONGEST_ITEM = 24  # that an item of a dictionary of cotangents may have without a name
 LONGEST_SELECTION = 20  # that `params["w1"]` may have to be written out wherever it is read
 
 
 def simplify(function: Function, program: Program) -> Function:
     """The function, plainer; it computes the same."""
-    for _ in range(3):
+    for _ in range(ROUNDS):
         before = function
         function = made_plainer(function)
         function = records_joined(function)
@@ -151,6 +153,7 @@ class Nesting:
         self.count_block(function.body, ())
         self.count(function.result, (), "value")
         self.unchanging = unchanging(function)
+        self.items = items_named(function)
         self.printer = Printer(lambda n: core.base(n).lstrip("@"))
 
     # --- where names are used
@@ -254,6 +257,8 @@ class Nesting:
         if self.is_trivial(s.value):
             return True
         if self.uses[s.target] != 1:
+            return False
+        if s.target in self.items and len(self.printer.text(s.value)) > LONGEST_ITEM:
             return False
         where, role = self.places[s.target]
         if where[: len(path)] != path or any(
@@ -400,12 +405,20 @@ class Nesting:
 
 def gathers(node: ast.AST, value: ast.expr) -> bool:
     """Whether both are cotangents of items of one dictionary, which algebra puts together."""
-    if not (
-        isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id == "@add"
-    ):
+    if not is_added(node):
         return False
-    others = [items_of(a) for a in node.args if not isinstance(a, ast.Name)]
+    others = [items_of(a) for a in summands(node) if not isinstance(a, ast.Name)]
     return items_of(value) is not None and all(o is not None for o in others)
+
+
+def is_added(node: ast.AST) -> bool:
+    return isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id == "@add"
+
+
+def summands(node: ast.AST) -> list[ast.expr]:
+    """What `add(add(a, b), c)` adds."""
+    assert isinstance(node, ast.Call)
+    return [part for a in node.args for part in (summands(a) if is_added(a) else [a])]
 
 
 def is_made(s: If) -> bool:
@@ -418,6 +431,21 @@ def unchanging(function: Function) -> set[str]:
     names = core.all_names(function)
     versions = Counter(core.base(n) for n in names)
     return {p.name for p in function.params if versions[core.base(p.name)] == 1}
+
+
+def items_named(function: Function) -> set[str]:
+    """Names of cotangents that are put into a dictionary."""
+    found: set[str] = set()
+
+    def visit(node: Any) -> Any:
+        for n in ast.walk(node):
+            if isinstance(n, ast.Call) and items_of(n) is not None:
+                given = [*n.args[:1], *(k.value for k in n.keywords)]
+                found.update(g.id for g in given if isinstance(g, ast.Name))
+        return node
+
+    core.map_function(function, visit)
+    return found - {p.name for p in function.params}
 
 
 def is_key(node: ast.expr) -> bool:
