@@ -147,6 +147,7 @@ def give_names(function: Function, reserved: set[str]) -> dict[str, str]:
         return n
 
     params = {p.name for p in function.params}
+    users = users_words(function)
     for a, b in interference.wishes:
         x, y = find(a), find(b)
         if x == y or core.base(a) != core.base(b):
@@ -171,14 +172,26 @@ def give_names(function: Function, reserved: set[str]) -> dict[str, str]:
             continue
         if n in params:  # the user's own names are all different; a pass may add one more
             taken = {colour[find(p)] for p in params if find(p) in colour}
-        colour[top] = first_free(stem, taken)
+        colour[top] = first_free(stem, taken, users)
     return {n: colour[find(n)] for n in interference.order}
 
 
-def first_free(stem: str, taken: set[str]) -> str:
+def users_words(function: Function) -> set[str]:
+    """The variables of the user's own statements."""
+    found = {p.name for p in function.params}
+    for s in core.walk(function.body):
+        if isinstance(s, Assign | For) and s.origin.line:
+            found |= set(core.pattern_names(s.target))
+    return {core.base(n) for n in found}
+
+
+def first_free(stem: str, taken: set[str], users: set[str]) -> str:
+    """A name for a value: the user's, `v_new` for another value of `v` beside it, or numbered."""
     if keyword.iskeyword(stem):
         stem += "_"
     name, number = stem, 1
+    if stem in taken and stem in users and f"{stem}_new" not in taken | users:
+        return f"{stem}_new"
     while name in taken:
         name, number = f"{stem}_{number}", number + 1
     return name

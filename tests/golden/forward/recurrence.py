@@ -21,10 +21,10 @@ def recurrence_jvp(w, xs, w_dot, xs_dot):
     h_dot = zero_dot(h)
     total_dot = 0.0
     for x, x_dot in zip(xs, xs_dot):
-        h_1 = np.tanh(w @ h + x)  # cell
-        h_dot = (w_dot @ h + w @ h_dot + x_dot) * (1 - h_1**2)
-        total = total + np.sum(h_1, axis=0)
+        h_new = np.tanh(w @ h + x)  # cell
+        h_dot = (w_dot @ h + w @ h_dot + x_dot) * (1 - h_new**2)
+        total = total + np.sum(h_new, axis=0)
         total_dot = total_dot + np.sum(h_dot, axis=0)
-        h = h_1
+        h = h_new
     len_xs = len(xs)
     return (h, total / len_xs), (h_dot, total_dot / len_xs)
