@@ -147,7 +147,7 @@ def give_names(function: Function, reserved: set[str]) -> dict[str, str]:
         return n
 
     params = {p.name for p in function.params}
-    users = users_words(function)
+    users, former = users_words(function), former_values(function)
     for a, b in interference.wishes:
         x, y = find(a), find(b)
         if x == y or core.base(a) != core.base(b):
@@ -172,7 +172,8 @@ def give_names(function: Function, reserved: set[str]) -> dict[str, str]:
             continue
         if n in params:  # the user's own names are all different; a pass may add one more
             taken = {colour[find(p)] for p in params if find(p) in colour}
-        colour[top] = first_free(stem, taken, users)
+        other = "old" if n in former else "new"
+        colour[top] = first_free(stem, taken, users, other)
     return {n: colour[find(n)] for n in interference.order}
 
 
@@ -185,13 +186,23 @@ def users_words(function: Function) -> set[str]:
     return {core.base(n) for n in found}
 
 
-def first_free(stem: str, taken: set[str], users: set[str]) -> str:
+def former_values(function: Function) -> set[str]:
+    """What loops read from records: values of before, the first one of each variable."""
+    found: set[str] = set()
+    for s in core.walk(function.body):
+        if isinstance(s, For) and not s.origin.line:
+            first = {core.base(n): n for n in reversed(list(core.pattern_names(s.target)))}
+            found |= set(first.values())
+    return found
+
+
+def first_free(stem: str, taken: set[str], users: set[str], other: str) -> str:
     """A name for a value: the user's, `v_new` for another value of `v` beside it, or numbered."""
     if keyword.iskeyword(stem):
         stem += "_"
     name, number = stem, 1
-    if stem in taken and stem in users and f"{stem}_new" not in taken | users:
-        return f"{stem}_new"
+    if stem in taken and stem in users and f"{stem}_{other}" not in taken | users:
+        return f"{stem}_{other}"
     while name in taken:
         name, number = f"{stem}_{number}", number + 1
     return name
