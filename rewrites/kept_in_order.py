@@ -37,8 +37,8 @@ def lists_kept_in_order(
 ) -> Stmts:
     """The statements of a function with calls of such functions on its own lists replaced."""
     names = {n.id for s in body for n in ast.walk(s) if isinstance(n, ast.Name)}
-    known = {n: m for n in names - local if (m := resolve(ast.Name(n))) in (heapq, bisect) or (
-        callable(m) and any(m is f for f in FUNCTIONS))}  # fmt: skip
+    found = {n: resolve(ast.Name(n)) for n in names - local}
+    known = {n: m for n, m in found.items() if any(m is f for f in (heapq, bisect, *FUNCTIONS))}
     return InOrder(local, taken, known).block(body) if known else body
 
 

@@ -117,9 +117,11 @@ class Operations(Bars):
             if part is None:
                 continue
             part = plainer(part)
+            whole = isinstance(x, ast.Name) and x.id in self.temporary and x.id not in self.bars
             if not isinstance(x, ast.Name):
                 self.pieces(x, part)
-            elif bar.maybe_none and ast.dump(part) == ast.dump(g):  # of `d + 1`, an int perhaps
+            elif bar.maybe_none and not whole and ast.dump(part) == ast.dump(g):
+                # of `d + 1`, an int perhaps
                 same = not elementwise or self.shape(x.id) == self.shape(out.id)
                 given = part if same else core.call(core.name("@sum_to"), part, x)
                 self.acc(x.id, given, array=not same)
