@@ -94,6 +94,7 @@ class Builder:
         else:
             scope = Scope(node)
         self.cells = scope.cells | scope.outer
+        refuse_changed_defaults(node)
         without_default = len(a.posonlyargs) + len(a.args) - len(a.defaults)
         defaults: list[ast.expr | None] = [*[None] * without_default, *a.defaults]
         kinds = [(p, "positional") for p in a.posonlyargs] + [(p, "normal") for p in a.args]
@@ -269,7 +270,8 @@ class Builder:
             if isinstance(target, ast.Name):
                 self.env.pop(target.id, None)
             elif isinstance(target, ast.Subscript):
-                self.change(target.value, "__delitem__", [self.expr(target.slice)], "ignored")
+                place = self.expr(index_of(target.slice))
+                self.change(target.value, "__delitem__", [place], "ignored")
             else:
                 self.emit(core.Do(ast.Delete([self.expr(target)]), self.origin))
 
@@ -673,6 +675,32 @@ class Renamed(ast.NodeTransformer):
     def visit_ExceptHandler(self, node: ast.ExceptHandler) -> ast.ExceptHandler:
         self.generic_visit(node)
         return ast.ExceptHandler(node.type, self.env.get(node.name or "", node.name), node.body)
+
+
+def refuse_changed_defaults(node: ast.FunctionDef | ast.Lambda) -> None:
+    """Refuse `def f(v, seen=[]): seen.append(v)`, where all calls change one list.
+
+    An empty dictionary may be a table of values found before, which need not outlive a call.
+    """
+    a = node.args
+    named = [*a.posonlyargs, *a.args]
+    pairs = [*zip(reversed(named), reversed(a.defaults), strict=False)]
+    pairs += [(p, d) for p, d in zip(a.kwonlyargs, a.kw_defaults, strict=True) if d is not None]
+    shared = {
+        p.arg: d for p, d in pairs if isinstance(d, ast.List) or isinstance(d, ast.Dict) and d.keys
+    }
+    if not shared or isinstance(node, ast.Lambda):
+        return
+    set_again = {
+        n.id for n in ast.walk(node) if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Store)
+    }
+    for s in node.body:
+        for name in changed_names(s) & shared.keys() - set_again:
+            raise Refusal(
+                f"the default value of {name!r} is changed, which all calls of the function share",
+                f"Write `{name}=None`, and make a new one in the function.",
+                shared[name],
+            )
 
 
 def names_numbers(kinds: ast.expr) -> bool:

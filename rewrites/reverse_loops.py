@@ -238,7 +238,17 @@ class LoopReversal:
         if isinstance(target, str):
             bar = self.sweep.take(target)
             return self.sweep.full(target, bar) if bar is not None else None
-        parts = [self.pattern_bar(t) for t in target if t != "*"]
+        parts: list[ast.expr | None] = []
+        for t in target:
+            if isinstance(t, tuple) and t[:1] == ("*",):
+                rest = self.pattern_bar(t[1])
+                if rest is None:
+                    rest = self.sweep.zero(t[1])
+                else:
+                    rest = core.call(core.name("@materialize"), rest, core.name(t[1]))
+                parts.append(ast.Starred(rest, ast.Load()))
+            else:
+                parts.append(self.pattern_bar(t))
         if all(p is None for p in parts):
             return None
         return core.tuple_of([p if p is not None else core.constant(None) for p in parts])

@@ -27,6 +27,7 @@ __all__ = [
 
 
 COPIED = (list, dict, set, bytearray, collections.deque)
+IN_PLACE = [f"__i{n}__" for n in "add sub mul truediv floordiv pow matmul and or xor".split()]
 
 
 def appended(xs: Any, item: Any) -> Any:
@@ -109,18 +110,26 @@ def no_views(x: Any, *items: Any) -> None:
 
 
 def unshared(*values: Any) -> None:
-    """Check before `x += v` that x is no array or list which another variable names too.
+    """Check before `x += v` that x is nothing that changes and that another variable names too.
 
-    Errors: NotImplementedError for an array or list: in NumPy `+=` changes it for both.
+    Errors: NotImplementedError for an array, a list or an object with an operator of this kind:
+    in Python `+=` changes it for both.
 
     >>> unshared(1.0)
     """
-    if any(getattr(x, "ndim", 0) > 0 or isinstance(x, (list, dict, set)) for x in values):
+    if any(getattr(x, "ndim", 0) > 0 or changes_in_place(x) for x in values):
         raise NotImplementedError(
-            "an array or list is changed by an operator such as `+=` while another variable names "
-            "it too "
-            "and is used later: in NumPy both would change. Write `x = x + v`, or copy it first"
+            "an array, list or object is changed by an operator such as `+=` while another "
+            "variable names it too and is used later: in Python both would change. Write "
+            "`x = x + v`, or copy it first"
         )
+
+
+def changes_in_place(x: Any) -> bool:
+    """Whether an operator such as `+=` changes an object."""
+    if isinstance(x, COPIED):
+        return True
+    return is_users_object(x) and any(hasattr(type(x), name) for name in IN_PLACE)
 
 
 def not_kept(*holders: Any) -> None:

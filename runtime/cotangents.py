@@ -83,27 +83,7 @@ def rows(saved: Any, x: Any) -> Any:
     """
     if isinstance(x, Saved):
         return saved.flipped()
-    if hasattr(saved, "rows_like"):
-        return saved.rows_like(x)
-    bars = list(saved.reversed())
-    if is_array(x):
-        import overt.runtime.numpy as np
-
-        if not bars:
-            return zeros_like_tree(x)
-        stacked = np.stack(bars)
-        missing = x.shape[0] - len(bars)
-        if missing:
-            rest = np.zeros((missing, *stacked.shape[1:]), stacked.dtype)
-            stacked = np.concatenate([stacked, rest])
-        return stacked
-    if type(x) is dict:
-        bars += [None] * (len(x) - len(bars))
-        return None
-    if isinstance(x, (list, tuple)):
-        bars += [zeros_like_tree(item) for item in x[len(bars) :]]
-        return tuple(bars) if isinstance(x, tuple) else bars
-    return bars
+    return saved.rows_like(x)
 
 
 def rows_backwards(saved: Any, x: Any) -> Any:

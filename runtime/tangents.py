@@ -7,6 +7,7 @@ so that arithmetic goes through; None stands for the tangent of what is no numbe
 from __future__ import annotations
 
 import functools
+import itertools
 import types
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
@@ -40,6 +41,8 @@ __all__ = [
     "updated",
     "zero_dot",
 ]  # fmt: skip
+
+MOST_ITEMS = 100_000  # of an iterator, before it is taken for one without an end
 
 OPERATORS = frozenset(
     f"__{n}__"
@@ -210,8 +213,22 @@ def call_with_tangents(
 
 
 def listed(out: Any) -> Any:
-    """An iterator, or a view of a dictionary, as a list."""
-    return list(out) if hasattr(type(out), "__next__") or isinstance(out, VIEWS) else out
+    """An iterator, or a view of a dictionary, as a list; a tuple of iterators as one of lists.
+
+    Errors: NotImplementedError for an iterator without an end.
+    """
+    if type(out) is tuple and any(hasattr(type(x), "__next__") for x in out):
+        return tuple(map(listed, out))
+    if not (hasattr(type(out), "__next__") or isinstance(out, VIEWS)):
+        return out
+    items = list(itertools.islice(out, MOST_ITEMS + 1))
+    if len(items) > MOST_ITEMS:
+        raise NotImplementedError(
+            f"an iterator of {type(out).__name__!r} over values that are being differentiated has "
+            f"no end, or more than {MOST_ITEMS} items; take as many as are needed with "
+            "itertools.islice"
+        )
+    return items
 
 
 def is_object(x: Any) -> bool:

@@ -25,7 +25,7 @@ from overt.runtime.numpy.indexing import set_item
 from overt.runtime.parts import is_array, parts_of
 from overt.runtime.primitive import rule_of
 from overt.runtime.record import vjp_call
-from overt.runtime.tangents import class_has_operators
+from overt.runtime.tangents import class_has_operators, listed
 from overt.runtime.world import is_users_object
 from overt.transformer import transformed
 from overt.transformer.function_pairs import (
@@ -404,7 +404,7 @@ def recorded(f: Any, args: tuple[Any, ...], keywords: dict[str, Any]) -> Any:
         held = types.MethodType | types.BuiltinMethodType
         method = isinstance(f, held) and f.__self__ is not None
         if not method or isinstance(f.__self__, types.ModuleType):
-            return f(*args, **keywords), Pullback(RecordAgain(f), (args, keywords))
+            return listed(f(*args, **keywords)), Pullback(RecordAgain(f), (args, keywords))
         again = RecordAgain(functools.partial(call_method, f.__name__), method=True)
         return f(*args, **keywords), Pullback(again, ((f.__self__, *args), keywords))
     if isinstance(f, types.MethodType | types.BuiltinMethodType):
@@ -461,8 +461,8 @@ def recorded_call(
     def run(args: Any, keywords: Any) -> Any:
         args, keywords = closed(args), closed(keywords)
         if outermost:
-            return opened(function(*args, **keywords))
-        return opened(unchanged(function, args, keywords))
+            return opened(listed(function(*args, **keywords)))
+        return opened(listed(unchanged(function, args, keywords)))
 
     def after(tape: Any, out: Any) -> None:
         if outermost:

@@ -1,0 +1,172 @@
+"""Loops that unpack what they run over: rows of arrays, lists, parts of unequal length."""
+
+from __future__ import annotations
+
+import itertools
+import warnings
+
+import numpy
+import pytest
+
+import overt
+import overt.numpy as np
+
+X = 0.7
+M = numpy.arange(8.0).reshape(4, 2) / 4.0
+CUBE = numpy.arange(8.0).reshape(2, 2, 2) / 4.0
+
+
+@pytest.fixture(autouse=True)
+def double_precision():
+    with overt.enable_x64(True), warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        yield
+
+
+def pairs(x):
+    t = 0.0
+    for a, b in M * x:
+        t = t + a * b * x
+    return t
+
+
+def one_of_a_pair(x):
+    t = 0.0
+    for a, _ in M * x:
+        t = t + a * a
+    return t + sum(b * b for _, b in M * x)
+
+
+def nested(x):
+    t = 0.0
+    for k, ((a, b), c) in enumerate(CUBE * x):
+        t = t + (k + 1.0) * a * b * np.sum(c)
+    return t
+
+
+def left_early(x):
+    t = 0.0
+    for k, (a, b) in enumerate(M * x):
+        t = t + k * a * b
+        if t > 1.0:
+            break
+    return t
+
+
+def side_by_side(x):
+    m = M * x
+    t = 0.0
+    for (a, b), (c, d) in zip(m, m[1:]):  # noqa: B905
+        t = t + a * d - b * c * x
+    for a, b in reversed(m):
+        t = t * x + a * b
+    return t
+
+
+def rest_of_rows(x):
+    t = 0.0
+    for a, *r in CUBE[0] * x:
+        t = t + a * sum(r)
+    return t * x
+
+
+def rest_of_lists(x):
+    t = 0.0
+    for a, *r in [[x, 2.0, x], [x * x, 3.0], [1.0]]:
+        t = t + a * sum(r) + len(r)
+    for *r, a in [(x, 2.0), (x * x, x)]:
+        t = t + a * r[0]
+    return t
+
+
+def of_a_dictionary(x):
+    t = 0.0
+    for _, (a, *r) in {"u": [x, x * x, 2.0], "v": [3 * x]}.items():
+        t = t + a * len(r) + sum(r)
+    return t
+
+
+def iterators(x):
+    first, second = itertools.tee([x, x * x])
+    joined = itertools.chain.from_iterable([[x], [x * x, 2.0]])
+    return sum(first) * sum(second) + sum(joined)
+
+
+def some_deleted(x):
+    values = [x * k for k in range(5)]
+    del values[1:3]
+    return sum(k * v for k, v in enumerate(values)) * x
+
+
+def slope(f, x, h):
+    return (8 * (f(x + h) - f(x - h)) - f(x + 2 * h) + f(x - 2 * h)) / (12 * h)
+
+
+@pytest.mark.parametrize(
+    "f",
+    [
+        pairs, one_of_a_pair, nested, left_early, side_by_side, rest_of_rows, rest_of_lists,
+        of_a_dictionary, iterators, some_deleted,
+    ],
+    ids=lambda f: f.__name__,
+)  # fmt: skip
+def test_derivatives(f):
+    def first(x, h=1e-3):
+        return slope(lambda y: float(f(y)), x, h)
+
+    once, twice = first(X, 1e-4), slope(first, X, 1e-3)
+    numpy.testing.assert_allclose(overt.jit(f)(X), float(f(X)), rtol=1e-12)
+    for way in (overt.grad(f), overt.jit(overt.grad(f))):
+        numpy.testing.assert_allclose(way(X), once, rtol=1e-7)
+    numpy.testing.assert_allclose(overt.jvp(f, (X,), (1.0,))[1], once, rtol=1e-7)
+    lanes = overt.vmap(overt.grad(f))(numpy.array([X, X]))
+    numpy.testing.assert_allclose(lanes, once, rtol=1e-7)
+    numpy.testing.assert_allclose(overt.jvp(overt.grad(f), (X,), (1.0,))[1], twice, rtol=1e-5)
+
+
+def product_of_pairs(items):
+    t = 0.0
+    for a, b in items:
+        t = t + a * b
+    return t
+
+
+@pytest.mark.parametrize("way", [overt.grad, lambda f: overt.jit(overt.grad(f))])
+def test_cotangents_have_the_containers_of_their_items(way):
+    slopes = way(product_of_pairs)
+    assert slopes([[1.0, 2.0], (3.0, 4.0)]) == [[2.0, 1.0], (4.0, 3.0)]
+    assert slopes(((1.0, 2.0),)) == ((2.0, 1.0),)
+    mixed = slopes([numpy.array([1.0, 2.0])])
+    numpy.testing.assert_array_equal(mixed[0], [2.0, 1.0])
+    numpy.testing.assert_array_equal(slopes(M), M[:, ::-1])
+
+
+class Total:
+    def __init__(self, value):
+        self.value = value
+
+    def __iadd__(self, other):
+        self.value = self.value + other
+        return self
+
+
+def shared_total(x):
+    total = Total(x)
+    other = total
+    total += x * x
+    return other.value
+
+
+def shared_default(x):
+    def running(v, seen=[]):  # noqa: B006
+        seen.append(v)
+        return sum(seen)
+
+    return running(x) + running(x * x)
+
+
+@pytest.mark.parametrize("f", [shared_total, shared_default], ids=lambda f: f.__name__)
+def test_what_two_names_share_is_refused(f):
+    for way in (overt.jit(f), overt.grad(f), lambda x: overt.jvp(f, (x,), (1.0,))):
+        with pytest.raises(NotImplementedError, match="another variable names it|all calls"):
+            way(X)
