@@ -170,3 +170,8 @@ def test_what_two_names_share_is_refused(f):
     for way in (overt.jit(f), overt.grad(f), lambda x: overt.jvp(f, (x,), (1.0,))):
         with pytest.raises(NotImplementedError, match="another variable names it|all calls"):
             way(X)
+
+
+def test_global_arrays_are_no_modules():
+    f = lambda x: np.sum(M * x)
+    numpy.testing.assert_allclose(overt.grad(f)(X), M.sum())
