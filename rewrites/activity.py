@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import dataclasses
+import itertools
 from collections.abc import Callable
 from typing import TypeGuard
 
@@ -17,6 +18,7 @@ from overt.runtime.primitive import rule_of
 from overt.runtime.tangents import class_has_operators
 
 ZIPS = (zip, enumerate, reversed)
+ADVANCED = (iter, next, itertools.tee)
 DISCRETE_METHODS = frozenset(
     "argmax argmin any all argsort item tolist keys index count".split()
 )  # their values do not depend smoothly on the object
@@ -306,6 +308,13 @@ class Activity:
                 )
             return False
         arguments = [*node.args, *(k.value for k in node.keywords)]
+        if any(fn is f for f in ADVANCED) and any(self.expr(a) for a in arguments):
+            raise Refusal(
+                "an iterator over values that are being differentiated is advanced",
+                "Loop over what it iterates over, or read that by index.",
+                node,
+                recordable=True,
+            )
         if is_plain_class(fn) and any(self.expr(a) for a in arguments):
             raise Refusal(
                 f"an object of the class {fn.__name__} holds values that are being differentiated",

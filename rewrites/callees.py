@@ -21,7 +21,20 @@ from overt.runtime import ownership
 # Builtins that ask their arguments for a truth value or a Python number, and so have a form of
 # ours.
 STAGED_BUILTINS = {
-    f: f"{f.__name__}_" for f in (max, min, any, all, sorted, float, int, bool, print)
+    f: f"{f.__name__}_"
+    for f in (
+        max,
+        min,
+        any,
+        all,
+        sorted,
+        float,
+        int,
+        bool,
+        complex,
+        round,
+        print,
+    )
 }
 # Functions whose first argument is a function that they call.
 APPLYING = ("map", "filter", "reduce", "sorted", "max", "min")

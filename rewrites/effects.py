@@ -86,6 +86,8 @@ def must_stay(block: core.Block) -> bool:
             inner = tuple(b for b in inner if not raises_alone(b))
         if isinstance(s, Do) and not isinstance(s.node, movable) or any(map(must_stay, inner)):
             return True
+        if "next" in core.reads_of(s):  # what is left of an iterator, only Python knows
+            return True
     return False
 
 

@@ -265,6 +265,7 @@ class Flatten:
                 f"an expression of kind {type(node).__name__} cannot be differentiated",
                 "Write it in simpler steps.",
                 node,
+                recordable=True,
             )
         return method(node)
 

@@ -241,6 +241,7 @@ class FunctionLifter:
         self.not_the_users: set[str] = set(function.made)
         self.lifted_here: set[str] = set()
         self.functions: set[str] = set()  # local names that are called, so hold functions
+        self.called_names: set[str] = set()  # those called now or by a derivative
         self.effectful = effects_of(function)
         self.globals = {
             n
@@ -274,6 +275,9 @@ class FunctionLifter:
         for node in calls_in(function.body, function.result):
             if isinstance(node.func, ast.Name) and core.is_local(node.func.id):
                 self.functions.add(node.func.id)
+                self.called_names.add(node.func.id)
+            elif isinstance(node.func, ast.Name) and node.func.id in ("@vjp_of", "@jvp_of"):
+                self.called_names |= core.reads(ast.Tuple(node.args[:2], ast.Load()))
 
     def transformed_functions(self, function: Function) -> set[str]:
         """Nested functions given to `grad` and its kin, which read source: they stay native."""
@@ -369,6 +373,10 @@ class FunctionLifter:
     def lift_Assign(self, s: Assign) -> list[core.Stmt]:
         if isinstance(s.target, str) and self.is_plain(s.value):
             self.plain.add(s.target)
+        if s.target in self.called_names:
+            found = Expressions(self).function_of_table(s.value)
+            if found is not None:
+                return [replace(s, value=found)]
         return [replace(s, value=self.expr(s.value))]
 
     def lift_Define(self, s: Define) -> list[core.Stmt]:

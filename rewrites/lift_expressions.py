@@ -223,6 +223,10 @@ class Expressions(ast.NodeTransformer):
         callee = self.callee(node)
         args = [self.visit(a) for a in node.args]
         keywords = [ast.keyword(k.arg, self.visit(k.value)) for k in node.keywords]
+        if isinstance(node.func, ast.Name) and node.func.id in ("@vjp_of", "@jvp_of"):
+            args[:2] = [
+                self.function_of_table(a) or b for a, b in zip(node.args[:2], args, strict=False)
+            ]
         target = self.object(node.func)
         name = getattr(target, "__name__", "")
         if target is print:
@@ -285,7 +289,15 @@ class Expressions(ast.NodeTransformer):
                 return core.name(other)
         elif isinstance(f, ast.Name) and self.is_unknown_global(f.id):
             return f
-        return self.helper("lifted", self.visit(f))
+        return self.helper("lifted", self.function_of_table(f) or self.visit(f))
+
+    def function_of_table(self, node: ast.expr) -> ast.expr | None:
+        """`table[i]` where a function is read and the index may be known only later."""
+        if not isinstance(node, ast.Subscript) or self.plain(node.slice):
+            return None
+        if any(isinstance(n, ast.Slice) for n in ast.walk(node.slice)):
+            return None
+        return self.helper("item_of", self.visit(node.value), self.visit(node.slice))
 
     def is_unknown_global(self, name: str) -> bool:
         hidden = self.hidden | self.lifter.cells

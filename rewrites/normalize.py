@@ -16,9 +16,11 @@ from overt.rewrites.attempts import attempts_to_blocks, caught_by
 from overt.rewrites.classes import shared_with_classes
 from overt.rewrites.conditions import changed_roots, loops_that_ask_inside, sets_variables
 from overt.rewrites.core import NOWHERE, Names, Origin
+from overt.rewrites.endless import without_endless
 from overt.rewrites.filters import unfiltered
 from overt.rewrites.generators import listed
 from overt.rewrites.kept_in_order import lists_kept_in_order
+from overt.rewrites.iterators import iterators_as_lists
 from overt.rewrites.nonlocals import shared_by_argument
 from overt.rewrites.outputs import outputs_returned
 from overt.rewrites.patterns import match_to_branches
@@ -47,11 +49,15 @@ class Text:
     is_saved: Callable[[ast.expr], bool] = lambda callee: False
     definition: Callable[[str], ast.FunctionDef | None] = lambda name: None
     object: Callable[[ast.expr], Any] = lambda node: None
+    known: Callable[[ast.expr], str] = lambda node: ""  # "module.name" of a builtin or the like
 
 
 def normalize(node: ast.FunctionDef | ast.Lambda, text: Text) -> core.Function:
     """The function in core form; the tree itself is left as it is, to be read again."""
-    return Builder(Names(), text).function(pushes_as_values(copied(node), text.is_saved), {})
+    node = pushes_as_values(copied(node), text.is_saved)
+    if isinstance(node, ast.FunctionDef):
+        node = without_endless(node, text.definition, text.known)
+    return Builder(Names(), text).function(node, {})
 
 
 def copied(node: Any) -> Any:
@@ -87,7 +93,9 @@ class Builder:
     def function(self, node: ast.FunctionDef | ast.Lambda, outer: dict[str, str]) -> core.Function:
         a = node.args
         if isinstance(node, ast.FunctionDef):
-            node = listed(node, {n.id for n in ast.walk(node) if isinstance(n, ast.Name)})
+            taken = {n.id for n in ast.walk(node) if isinstance(n, ast.Name)}
+            node = listed(node, taken)
+            node = iterators_as_lists(node, self.text.known, self.text.definition, taken)
             node, stays = shared_by_argument(node)
             scope = Scope(node)
             scope.cells |= stays | shared_with_classes(node)

@@ -40,6 +40,7 @@ _NAMES = {
     "lax.rows": "earlier_records last_record records_of stacked",
     "lax.slicing": "slice_at store_at",
     "lax.symmetric": "update_dot",
+    "one_of": "item_of",
     "nn": "SELU_ALPHA SELU_SCALE sigmoid",
     "numpy.convolution": "convolve_bar",
     "numpy.diagonals": "diag_back on_diagonal on_trace",
@@ -88,8 +89,8 @@ _NAMES = {
     "scipy.stats.heavy_tails": "student_by_df student_density",
     "scipy.incomplete_slopes": "igamma_grad_a random_gamma_grad",
     "scalars": "is_a is_false is_true",
-    "staged_builtins": "all_ any_ bool_ check float_ formatted int_ max_ min_ once_a_call print_ "
-    "raise_if sorted_",
+    "staged_builtins": "all_ any_ bool_ check complex_ float_ formatted int_ max_ min_ once_a_call "
+    "print_ raise_if round_ sorted_",
     "tangents": "field_dot place_field_dot tangent_for updated zero_dot",
     "truth": "and_ if_else not_ or_",
     "unsure": "is_none",

@@ -30,6 +30,7 @@ class Spec:
     """What a value is made of; equal specs have equal arrays and constants in the same places."""
 
     level = 0
+    is_value = True  # one array, with lanes and tangents or without
 
     def __eq__(self, other: object) -> bool:
         return type(self) is type(other) and all(
@@ -258,6 +259,8 @@ def spec_of(x: Any, numbers: bool = False, leaves: bool = False) -> Spec:
     if type(x) is Unsure:
         inner, flag = spec_of(x.value, True, leaves), spec_of(x.flag, True, leaves)
         return Maybe(inner, flag, x.name, x.none)
+    if hasattr(type(x), "__overt_spec__"):  # a function chosen by data among several
+        return x.__overt_spec__(leaves)
     if not leaves and type(x) is Lanes:
         return Laned(spec_of(x.value, True), x.lanes, x.level)
     if not leaves and type(x) is Dual:
@@ -321,7 +324,7 @@ def join(a: Spec, b: Spec, path: tuple[Any, ...] = (), none: bool = True) -> Spe
         return _join_unsure(a, b, path)
     if isinstance(a, Node) and isinstance(b, Node):
         if a.kind != b.kind or len(a.children) != len(b.children):
-            raise Unlike(path, str(a), str(b))
+            return _of_functions(a, b, path)
         children = [
             join(x, y, (*path, key), none)
             for x, y, key in zip(a.children, b.children, a.keys, strict=True)
@@ -329,8 +332,18 @@ def join(a: Spec, b: Spec, path: tuple[Any, ...] = (), none: bool = True) -> Spe
         return Node(a.kind, a.keys, children, a.rebuild)
     one, other = _as_value(_of_rows(a)), _as_value(_of_rows(b))
     if one is None or other is None:
+        return _of_functions(a, b, path)
+    return join_values(one, other, path)
+
+
+def _of_functions(a: Spec, b: Spec, path: tuple[Any, ...]) -> Spec:
+    """Of two different functions: either of them. Errors: Unlike, for other values."""
+    from overt.runtime.one_of import either
+
+    found = either(a, b, path)
+    if found is None:
         raise Unlike(path, str(a), str(b))
-    return _join_values(one, other, path)
+    return found
 
 
 def _of_rows(spec: Spec) -> Spec:
@@ -378,7 +391,7 @@ def _join_unsure(a: Spec, b: Spec, path: tuple[Any, ...]) -> Spec:
         inner = join(one.inner, other.inner, path)
     if isinstance(inner, Known | Node):
         raise Unlike(path, str(a), str(b))
-    flag = _join_values(one.flag, other.flag, path)
+    flag = join_values(one.flag, other.flag, path)
     return Maybe(inner, flag, one.name or other.name, none)
 
 
@@ -388,10 +401,10 @@ FLAG = Value(Aval((), dtypes.canonicalize(bool)))
 def _as_value(spec: Spec) -> Spec | None:
     if type(spec) is Known:
         return Value(aval_of(spec.value)) if type(spec.value) in NUMBERS else None
-    return None if isinstance(spec, Node) else spec
+    return None if isinstance(spec, Node) or not spec.is_value else spec
 
 
-def _join_values(a: Spec, b: Spec, path: tuple[Any, ...]) -> Spec:
+def join_values(a: Spec, b: Spec, path: tuple[Any, ...]) -> Spec:
     if a.level < b.level:
         a, b = b, a
     if isinstance(a, Value) and isinstance(b, Value):
@@ -401,14 +414,14 @@ def _join_values(a: Spec, b: Spec, path: tuple[Any, ...]) -> Spec:
         return Value(Aval(a.aval.shape, *dtypes.result_kind(*kinds)))
     if isinstance(a, Laned):
         inner = b.inner if isinstance(b, Laned) and b.level == a.level else b.spread(a.lanes)
-        return Laned(_join_values(a.inner, inner, path), a.lanes, a.level)
+        return Laned(join_values(a.inner, inner, path), a.lanes, a.level)
     assert isinstance(a, Dualed)
     if isinstance(b, Dualed) and b.level == a.level:
-        primal = _join_values(a.primal, b.primal, path)
-        tangent = _join_values(a.tangent, b.tangent, path)
+        primal = join_values(a.primal, b.primal, path)
+        tangent = join_values(a.tangent, b.tangent, path)
     else:
-        primal, tangent = _join_values(a.primal, b, path), a.tangent
-    return Dualed(primal, _join_values(tangent, _like(primal), path), a.level)
+        primal, tangent = join_values(a.primal, b, path), a.tangent
+    return Dualed(primal, join_values(tangent, _like(primal), path), a.level)
 
 
 def _like(primal: Spec) -> Spec:

@@ -13,6 +13,7 @@ from overt.runtime.carried import (
     cast,
     flagged,
     join,
+    same,
     spec_of,
     zeros,
 )
@@ -44,6 +45,10 @@ def choose(mask: Any, a: Any, b: Any, path: tuple[Any, ...] = ()) -> Any:
             choose(mask, x, y, (*path, key))
             for x, y, key in zip(one.values, other.values, one.keys, strict=True)
         ])  # fmt: skip
+    if callable(a) and callable(b) and not same(a, b):
+        from overt.runtime.one_of import one_by_lane
+
+        return one_by_lane(mask, a, b, choose)
     return _choose_leaf(mask, a, b, join(_spec(a), _spec(b), path))
 
 

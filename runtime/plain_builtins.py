@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 import overt.runtime.numpy as np
 from overt.runtime.arranging import chosen_item, order_of, picked, place_of
 from overt.runtime.staged_builtins import sorted_
 
-__all__ = ["PLAIN", "in_order"]
+__all__ = ["PLAIN", "TWINS", "in_order"]
 
 MISSING = object()
 
@@ -116,6 +117,27 @@ def float_of(x: Any) -> Any:
     return x
 
 
+def complex_of(real: Any, imag: Any = 0.0) -> Any:
+    """`complex(real, imag)`, kept differentiable."""
+    return real + 1j * imag
+
+
+def prod_of(items: Any, start: Any = 1) -> Any:
+    """`math.prod(items)`."""
+    total = start
+    for item in items:
+        total = total * item
+    return total
+
+
+def dist_of(p: Any, q: Any) -> Any:
+    """`math.dist(p, q)`."""
+    total = 0.0
+    for a, b in zip(p, q, strict=True):
+        total = total + (a - b) ** 2
+    return np.sqrt(total)
+
+
 def divmod_of(x: Any, y: Any) -> Any:
     """`divmod(x, y)`."""
     return x // y, x % y
@@ -125,6 +147,9 @@ def partial_of(function: Any, *args: Any) -> Any:
     """`functools.partial(function, *args)`."""
     return function, args
 
+
+# Those that are no builtins, or classes.
+TWINS = {complex: complex_of, math.fsum: sum_of, math.prod: prod_of, math.dist: dist_of}
 
 PLAIN = {
     "sum": sum_of,

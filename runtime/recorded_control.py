@@ -13,6 +13,7 @@ from overt.runtime.closures import Captures, captured_leaves, frozen, hidden_lea
 from overt.runtime.derivatives import add, is_inexact, materialize, zeros_like_tree
 from overt.runtime.loop_items import EnumeratedItems, Items, loop_zip
 from overt.runtime.loops import Loop
+from overt.runtime.one_of import bars_of_side, opened
 from overt.runtime.record import Recorded, Tape, vjp_call
 from overt.runtime.saved import Saved
 from overt.runtime.tree import tree_flatten, tree_leaves, tree_map
@@ -41,7 +42,7 @@ def recorded_cond(pred: Any, then: Callable, orelse: Callable, operands: Sequenc
 
         def run(given: Any, inner: Any) -> Any:
             function, arguments = captures.replaced((held.value, given), inner)
-            return function(*arguments)
+            return opened(function(*arguments))
 
         return run
 
@@ -70,9 +71,9 @@ class _Opaque:
 def _cotangents(fn: Callable, primals: tuple, out_bar: Any) -> list[Any]:
     out, pull = vjp_call(fn, *primals)
     leaves, definition = tree_flatten(out)
+    bars = definition.flatten_up_to(bars_of_side(out, out_bar))
     gs = definition.unflatten(
-        materialize(g if is_inexact(x) else None, x)
-        for g, x in zip(definition.flatten_up_to(out_bar), leaves, strict=True)
+        materialize(g if is_inexact(x) else None, x) for g, x in zip(bars, leaves, strict=True)
     )
     return _leaves(pull(gs), primals)
 

@@ -26,9 +26,8 @@ from overt.runtime.tree import tree_flatten, tree_leaves, tree_unflatten
 from overt.runtime.truth import and_, or_
 
 __all__ = [
-    "all_", "any_", "bool_", "check", "each_lane", "float_", "formatted", "int_", "max_", "min_",
-    "once_a_call", "print_",
-    "raise_if",    "sorted_",
+    "all_", "any_", "bool_", "check", "complex_", "each_lane", "float_", "formatted", "int_",
+    "max_", "min_", "once_a_call", "print_", "raise_if", "round_", "sorted_",
 ]  # fmt: skip
 
 
@@ -116,6 +115,30 @@ def float_(x: Any = 0.0) -> Any:
     1.5
     """
     return _scalar(x).astype(float) if is_open(x) else float(x)
+
+
+def complex_(real: Any = 0.0, imag: Any = 0.0) -> Any:
+    """`complex`; of values known only later, a scalar array.
+
+    >>> complex_(1.0, 2.0)
+    (1+2j)
+    """
+    if not is_open(real) and not is_open(imag):
+        return complex(real, imag)
+    return real + 1j * imag
+
+
+def round_(x: Any, digits: Any = None) -> Any:
+    """`round`; of a value known only later, a scalar array, of integers without digits.
+
+    >>> round_(2.6), round_(2.654, 1)
+    (3, 2.7)
+    """
+    if not is_open(x):
+        return round(x, digits) if digits is not None else round(x)
+    from overt.runtime import numpy as np
+
+    return np.round(x, digits) if digits is not None else np.round(_scalar(x)).astype(int)
 
 
 def int_(x: Any = 0, *base: int) -> Any:

@@ -6,7 +6,6 @@ import numpy
 import pytest
 
 import overt
-from overt.rewrites.refusal import Refusal
 
 
 def powers(v, n):
@@ -20,13 +19,6 @@ def chained(v):
     yield v
     yield from powers(v, 2)
     yield v + 1
-
-
-def endless():
-    k = 0
-    while True:
-        yield k
-        k += 1
 
 
 def summed(x):
@@ -77,14 +69,3 @@ def test_values_and_derivatives(f):
             numpy.testing.assert_allclose(way(X), want, rtol=1e-6)
         xs = numpy.array([X, 0.8])
         numpy.testing.assert_allclose(overt.vmap(f)(xs), [f(x) for x in xs.tolist()], rtol=1e-12)
-
-
-def test_one_without_an_end_is_refused():
-    def first(x):
-        for k in endless():
-            if k > 3:
-                break
-        return x
-
-    with pytest.raises(Refusal, match="a generator cannot be rewritten"):
-        overt.jit(first)(1.0)

@@ -22,6 +22,7 @@ from overt.runtime.cotangents import Moved, Token, move, shapes_in
 from overt.runtime.derivatives import is_inexact, zeros_like_tree
 from overt.runtime.escape import KEPT, Escape, held_by, is_kept, settled, unchanged
 from overt.runtime.numpy.indexing import set_item
+from overt.runtime.one_of import OneOf, call_one, holds_floats
 from overt.runtime.parts import is_array, parts_of
 from overt.runtime.primitive import rule_of
 from overt.runtime.record import vjp_call
@@ -78,6 +79,7 @@ CHANGERS = (appended, changed, popped, set_item)  # on an object of the user's: 
 CACHES = (functools.cache, functools.lru_cache)
 CACHED = type(functools.cache(len))
 COPIES = (copy.copy, copy.deepcopy)
+CHOSEN = "a function chosen by data holds values that are being differentiated"
 CONTAINERS = (list, tuple, dict, set, types.MappingProxyType)
 
 
@@ -91,6 +93,10 @@ def vjp_of(f: Any, *args: Any, **keywords: Any) -> tuple[Any, Callable[[Any], An
 
 def call_pair(f: Any, args: tuple[Any, ...], keywords: dict[str, Any]) -> Any:
     """The ways to differentiate a call that are better than recording it; None if there is none."""
+    if type(f) is OneOf:
+        if holds_floats(f):
+            raise Escape(f, CHOSEN)
+        return of_partial(functools.partial(call_one, f), args, keywords)
     f = transformed.unlifted(f)
     if f is vjp_of:
         return differentiated_vjp(args, keywords)
@@ -202,6 +208,10 @@ def of_partial(f: functools.partial, args: tuple[Any, ...], keywords: dict[str, 
 def differentiated_vjp(args: tuple[Any, ...], keywords: dict[str, Any]) -> Any:
     """`vjp_of(vjp_of, f, x)`: the derivative of the forward half of a pair."""
     f, *rest = args
+    if type(f) is OneOf:
+        if holds_floats(f):
+            raise Escape(f, CHOSEN)
+        f = functools.partial(call_one, f)
     f = transformed.unlifted(f)
     if isinstance(f, Transformed) and has_derivative(f) and not is_as_wrapped(f):
         found = shifted(f, len(rest))
@@ -322,6 +332,10 @@ class Recompute:
 def of_builtin(f: Any, args: tuple[Any, ...], keywords: dict[str, Any]) -> Any:
     """A builtin that is a loop or a branch: through the same in plain Python."""
     name = getattr(f, "__name__", "")
+    if f is complex or getattr(f, "__module__", "") == "math":
+        from overt.runtime.plain_builtins import TWINS
+
+        return vjp_of(TWINS[f], *args, **keywords) if f in TWINS else None
     if f is not getattr(builtins, name, None) and f is not functools.reduce:
         return None
     from overt.runtime.plain_builtins import PLAIN, map_of, max_by, min_by, reduce_rest
@@ -377,7 +391,7 @@ def of_class(f: type, args: tuple[Any, ...], keywords: dict[str, Any]) -> Any:
     if f is functools.partial:
         held = functools.partial(args[0], *args[1:], **keywords)
         return held, Pullback(HeldPull(bool(keywords)), ())
-    if f in (float, complex):
+    if f is float:
         from overt.runtime.plain_builtins import float_of
 
         return vjp_of(float_of, *args)

@@ -271,8 +271,21 @@ def text_of(loaded: Loaded, resolver: Resolver) -> normalize.Text:
             return None
         return node if isinstance(node, ast.FunctionDef) else None
 
+    own = {n.id for n in ast.walk(loaded.node) if isinstance(n, ast.Name) and not is_read(n)}
+
+    def known(node: ast.expr) -> str:
+        """What a name of a library means, unless it is a variable of the function."""
+        if core.reads(node) & own:
+            return ""
+        found = resolver.object(node)
+        return f"{getattr(found, '__module__', '')}.{getattr(found, '__name__', '')}"
+
     is_saved = lambda callee: resolver.object(callee) is Saved
-    return normalize.Text(loaded.file.origin, is_saved, definition, resolver.object)
+    return normalize.Text(loaded.file.origin, is_saved, definition, resolver.object, known)
+
+
+def is_read(node: ast.Name) -> bool:
+    return isinstance(node.ctx, ast.Load)
 
 
 def called_by(resolver: Resolver, name: str) -> core.Function | None:

@@ -17,6 +17,7 @@ from typing import Any
 
 from overt.rewrites.refusal import Refusal
 from overt.runtime.escape import KEPT, Escape
+from overt.runtime.one_of import OneOf, call_one, holds_floats
 from overt.runtime.primitive import rule_of
 from overt.runtime.tangents import (
     call_with_tangents,
@@ -83,6 +84,10 @@ def found_jvp(
     f_dot: Any,
 ) -> Pair:
     """The jvp of a call by what is called."""
+    if type(f) is OneOf:
+        if holds_floats(f):
+            raise Escape(f, calls.CHOSEN)
+        return jvp_of(call_one, (f, *args), (None, *dots), keywords, keyword_dots)
     f = transformed.unlifted(f)
     if any(f is c for c in calls.CHANGERS) and args and is_users_object(args[0]):
         raise Escape(args[0], KEPT)
@@ -389,6 +394,10 @@ def of_builtin(
 ) -> Pair | None:
     """A builtin that is a loop or a branch: through the same in plain Python."""
     name = getattr(f, "__name__", "")
+    if f is complex or getattr(f, "__module__", "") == "math":
+        from overt.runtime.plain_builtins import TWINS
+
+        return jvp_of(TWINS[f], args, dots, keywords, keyword_dots) if f in TWINS else None
     if f is not getattr(builtins, name, None) and f is not functools.reduce:
         return None
     from overt.runtime.plain_builtins import PLAIN, map_of, max_by, min_by, reduce_rest

@@ -239,8 +239,14 @@ def lifted(fn: Any) -> Callable[..., Any]:
         start = getattr(fn, "__init__")  # noqa: B009  mypy looks at `type.__init__` itself
         if isinstance(start, types.FunctionType):
             return functools.partial(constructed, fn) if _source_or_none(start) else fn
-    if getattr(fn, "__module__", None) == "math" and counterpart(fn) is not None:
-        return functools.partial(of_numbers, fn, counterpart(fn))
+    if hasattr(type(fn), "__overt_each__"):  # chosen by data among several
+        return fn.__overt_each__(lifted)
+    if getattr(fn, "__module__", None) == "math":
+        from overt.runtime.plain_builtins import TWINS
+
+        ours = counterpart(fn) or TWINS.get(fn)
+        if ours is not None:
+            return functools.partial(of_numbers, fn, ours)
     if isinstance(fn, Transformed) or not has_source(fn):
         return fn
     if isinstance(fn, types.FunctionType):
@@ -256,7 +262,7 @@ def lifted(fn: Any) -> Callable[..., Any]:
 
 def of_numbers(fn: Callable[..., Any], ours: Any, *args: Any) -> Any:
     """A function of `math`; of values that Python has not got, ours of `overt.numpy`."""
-    if any(isinstance(x, Array) and not is_known(x) for x in args):
+    if any(isinstance(x, Array) and not is_known(x) for x in tree_leaves(args)):
         return ours(*args)
     return fn(*args)
 
@@ -357,6 +363,13 @@ def noted() -> Iterator[None]:
     """Exceptions that leave the block get a note with the user's own line."""
     try:
         yield
+    except RecursionError as error:
+        from overt.transformer.recursion import endless
+
+        found = endless(error)
+        if found is None:
+            raise
+        raise found from None
     except Exception as error:
         rewrite.note_place(error)
         raise

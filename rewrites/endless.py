@@ -1,0 +1,442 @@
+"""Generators without an end, as a state and the step from one state to the next.
+
+    def powers(x):                          def powers(x):
+        p = 1.0                                 p = 1.0
+        while True:                             value = p
+            yield p                 ->          return (p, x, value, value)
+            p = p * x
+                                            def powers_next(state):
+    g = powers(x)                               p, x, value, last = state
+    a = next(g)                                 last = value
+                                                p = p * x
+                                                value = p
+                                                return (p, x, value, last)
+
+                                            g = powers(x)
+                                            a = (g := powers_next(g))[-1]
+
+The next value is computed one step ahead.  `for`, `zip`, `islice` and `takewhile` take as many as
+they need; other uses stay as they are, and are refused.
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Callable
+
+from overt.rewrites.refusal import Refusal
+from overt.rewrites.scopes import NESTED, Scope, new_name, own_nodes, parameters
+
+Known = Callable[[ast.expr], str]  # "module.name" of what an expression names outside
+Definition = Callable[[str], ast.FunctionDef | None]
+
+# The library's own, as a user would write them.
+LIBRARY = {
+    "itertools.count": """
+def count(start=0, step=1):
+    n = start
+    while True:
+        yield n
+        n = n + step
+""",
+    "itertools.cycle": """
+def cycle(items):
+    again = list(items)
+    i = 0
+    while True:
+        yield again[i % len(again)]
+        i = i + 1
+""",
+    "itertools.repeat": """
+def repeat(value):
+    while True:
+        yield value
+""",
+}
+
+
+def without_endless(node: ast.FunctionDef, definition: Definition, known: Known) -> ast.FunctionDef:
+    """The function, and those nested in it, with what it takes of endless generators as values."""
+    if not might_have_some(node, definition, known):
+        return node
+    taken = {n.id for n in ast.walk(node) if isinstance(n, ast.Name)} | parameters(node)
+    taken |= {n.name for n in ast.walk(node) if isinstance(n, ast.FunctionDef)}
+    work = Endless(definition, known, taken)
+    body = work.function(node, {})
+    made = ast.copy_location(
+        ast.FunctionDef(node.name, node.args, [*work.added, *body], node.decorator_list), node
+    )
+    return ast.fix_missing_locations(made)
+
+
+def might_have_some(node: ast.FunctionDef, definition: Definition, known: Known) -> bool:
+    """Whether an endless generator is called or defined somewhere in the function."""
+    for n in ast.walk(node):
+        if isinstance(n, ast.FunctionDef) and n is not node and Steps.of(n) is not None:
+            return True
+        if isinstance(n, ast.Call):
+            if known(n.func) in LIBRARY:
+                return True
+            found = definition(n.func.id) if isinstance(n.func, ast.Name) else None
+            if found is not None and Steps.of(found) is not None:
+                return True
+    return False
+
+
+class Steps:
+    """An endless generator taken apart: what comes before its loop, before and after its yield."""
+
+    def __init__(
+        self, node: ast.FunctionDef, start: list[ast.stmt], before: list[ast.stmt],
+        value: ast.expr, after: list[ast.stmt],
+    ) -> None:  # fmt: skip
+        self.node, self.start, self.before = node, start, before
+        self.value, self.after = value, after
+
+    @staticmethod
+    def of(node: ast.FunctionDef) -> Steps | None:
+        """None for a function that is not a generator, or not of this form."""
+        loop = node.body[-1]
+        endless = isinstance(loop, ast.While) and isinstance(loop.test, ast.Constant)
+        if not endless or not loop.test.value or node.decorator_list:  # type: ignore[attr-defined]
+            return None
+        nodes = [n for s in node.body for n in own_nodes(s) if not isinstance(s, NESTED)]
+        yields = [n for n in nodes if isinstance(n, ast.Yield | ast.YieldFrom)]
+        leaving = ast.Return | ast.Break | ast.Try | ast.Global | ast.Nonlocal
+        body = loop.body  # type: ignore[attr-defined]
+        places = [
+            i
+            for i, s in enumerate(body)
+            if isinstance(s, ast.Expr) and isinstance(s.value, ast.Yield) and s.value.value
+        ]
+        if len(yields) != 1 or len(places) != 1:
+            return None
+        if any(isinstance(n, leaving | ast.Continue) for s in body for n in own_nodes(s)):
+            return None
+        if any(isinstance(n, leaving) for n in nodes):
+            return None
+        (i,) = places
+        return Steps(node, node.body[:-1], body[:i], body[i].value.value, body[i + 1 :])
+
+    def functions(self, name: str, taken: set[str]) -> tuple[list[ast.stmt], str]:
+        """The function that starts, and the one that goes on, with the name of the latter."""
+        following = new_name(f"{name}_next", taken)
+        value, last, state = (new_name(n, taken) for n in ("value", "last", "state"))
+        every = ast.Tuple([load(n) for n in [*self.carried(), value, last]], ast.Load())
+        targets = ast.Tuple([ast.Name(e.id, ast.Store()) for e in every.elts], ast.Store())  # type: ignore
+        here = [*self.before, store(value, self.value)]
+        yielded, result = store(last, load(value)), ast.Return(every)
+        first = function(name, self.node.args, [*self.start, *here, yielded, result])
+        arguments = ast.arguments([], [ast.arg(state)], None, [], [], None, [])
+        unpacked = ast.Assign([targets], load(state))
+        more = function(following, arguments, [unpacked, yielded, *self.after, *here, result])
+        return [ast.copy_location(s, self.node) for s in (first, more)], following
+
+    def carried(self) -> list[str]:
+        """The variables that an iteration takes from the one before."""
+        found: set[str] = set()
+        surely: set[str] = set()
+        own = Scope(self.node).assigned | parameters(self.node)
+        for s in [*self.after, *self.before, ast.Expr(self.value)]:
+            read = {n.id for n in ast.walk(s) if isinstance(n, ast.Name)}
+            if isinstance(s, ast.Assign):
+                targets = {n.id for t in s.targets for n in ast.walk(t) if is_stored(n)}
+                read = {n.id for n in ast.walk(s) if isinstance(n, ast.Name) and not is_stored(n)}
+            found |= read & own - surely
+            surely |= targets if isinstance(s, ast.Assign) else set()
+        return sorted(found)
+
+
+def is_stored(node: ast.AST) -> bool:
+    return isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store)
+
+
+class Endless(ast.NodeTransformer):
+    """Rewrites the statements of one function; `steps` are the generators known in it."""
+
+    def __init__(self, definition: Definition, known: Known, taken: set[str]) -> None:
+        self.definition, self.known, self.taken = definition, known, taken
+        self.steps: dict[str, str] = {}  # the function that goes on, by that which starts
+        self.library: dict[str, str] = {}
+        self.added: list[ast.stmt] = []
+        self.held: dict[str, str] = {}  # variables that hold a state, and what goes on from it
+        self.ahead: list[ast.stmt] = []  # what has to be done before the statement
+        self.fixed = False  # whether nothing can be done before this part of it
+
+    def function(self, node: ast.FunctionDef, held: dict[str, str]) -> list[ast.stmt]:
+        for s in node.body:
+            if isinstance(s, ast.FunctionDef) and (found := Steps.of(s)) is not None:
+                made, following = found.functions(s.name, self.taken)
+                self.steps[s.name] = following
+                s.__dict__["made"] = made
+        self.held = held | self.holders(node)
+        return self.block(node.body)
+
+    def holders(self, node: ast.FunctionDef) -> dict[str, str]:
+        """Variables that are only ever set to an endless generator."""
+        found: dict[str, str | None] = {}
+        for s in node.body:
+            for n in own_nodes(s) if not isinstance(s, NESTED) else ():
+                if isinstance(n, ast.Assign) and isinstance(n.targets[0], ast.Name):
+                    name, following = n.targets[0].id, self.following(n.value)
+                    same = found.get(name, following) == following and len(n.targets) == 1
+                    found[name] = following if same else None
+        return {name: f for name, f in found.items() if f is not None}
+
+    def following(self, node: ast.expr) -> str | None:
+        """The function that goes on from the state that a call of a generator is."""
+        if not isinstance(node, ast.Call):
+            return None
+        name = self.known(node.func)
+        if name in LIBRARY and not (name.endswith("repeat") and len(node.args) != 1):
+            return self.from_library(name)
+        if not isinstance(node.func, ast.Name):
+            return None
+        if node.func.id not in self.steps:
+            found = self.definition(node.func.id)
+            steps = Steps.of(found) if found is not None else None
+            if steps is None:
+                return None
+            made, following = steps.functions(node.func.id, self.taken)
+            self.added += made
+            self.steps[node.func.id] = following
+        return self.steps[node.func.id]
+
+    def from_library(self, name: str) -> str:
+        if name not in self.library:
+            node = ast.parse(LIBRARY[name]).body[0]
+            assert isinstance(node, ast.FunctionDef)
+            node.name = new_name(node.name, self.taken)
+            steps = Steps.of(node)
+            assert steps is not None
+            made, self.steps[node.name] = steps.functions(node.name, self.taken)
+            self.added += made
+            self.library[name] = node.name
+        return self.steps[self.library[name]]
+
+    # --- statements
+
+    def block(self, body: list[ast.stmt]) -> list[ast.stmt]:
+        done: list[ast.stmt] = []
+        for s in body:
+            if "made" in s.__dict__:
+                done += s.__dict__["made"]
+                continue
+            outer, self.ahead = self.ahead, []
+            new = self.statement(s)
+            done += [*self.ahead, *new]
+            self.ahead = outer
+        return done
+
+    def statement(self, s: ast.stmt) -> list[ast.stmt]:
+        if isinstance(s, ast.FunctionDef):
+            held = self.held
+            s.body = self.function(s, {n: f for n, f in held.items() if n not in parameters(s)})
+            self.held = held
+            return [s]
+        if isinstance(s, ast.ClassDef):
+            return [s]
+        if isinstance(s, ast.For):
+            counted = self.known(s.iter.func) if isinstance(s.iter, ast.Call) else ""
+            source = s.iter.args[0] if counted == "builtins.enumerate" else s.iter  # type: ignore
+            state = self.state(source)
+            if state is not None:
+                return self.loop(s, *state, counted == "builtins.enumerate")
+        if isinstance(s, ast.Assign) and isinstance(s.targets[0], ast.Name):
+            if s.targets[0].id in self.held:
+                s.value = self.called(s.value)
+                return [s]
+        for key, value in ast.iter_fields(s):
+            if isinstance(value, list) and value and isinstance(value[0], ast.stmt):
+                setattr(s, key, self.block(value))
+            elif isinstance(value, list) and value and isinstance(value[0], ast.ExceptHandler):
+                for handler in value:
+                    handler.body = self.block(handler.body)
+            elif isinstance(s, ast.While) and key == "test":
+                s.test = self.inside(s.test)
+            elif isinstance(value, list):
+                setattr(s, key, [self.visit(v) if isinstance(v, ast.AST) else v for v in value])
+            elif isinstance(value, ast.AST):
+                setattr(s, key, self.visit(value))
+        return [s]
+
+    def inside(self, node: ast.expr) -> ast.expr:
+        """An expression in front of which no statement can be put."""
+        outer, self.fixed = self.fixed, True
+        new = self.visit(node)
+        self.fixed = outer
+        return new
+
+    def state(self, node: ast.expr) -> tuple[str, str] | None:
+        """A variable with the state of an endless generator, and what goes on from it."""
+        if isinstance(node, ast.Name) and node.id in self.held:
+            return node.id, self.held[node.id]
+        following = self.following(node)
+        if following is None:
+            return None
+        self.can_be_ahead(node)
+        name = new_name("state", self.taken)
+        self.held[name] = following
+        self.ahead.append(store(name, self.called(node)))
+        return name, following
+
+    def can_be_ahead(self, node: ast.AST) -> None:
+        if self.fixed:
+            raise Refusal(
+                "an endless generator is used inside a part of an expression",
+                "Take what is needed of it in a statement of its own.",
+                node,
+            )
+
+    def called(self, node: ast.expr) -> ast.expr:
+        """The call of a generator as that of the function that starts."""
+        assert isinstance(node, ast.Call)
+        name = self.library.get(self.known(node.func))
+        node.args = [self.visit(a) for a in node.args]
+        for k in node.keywords:
+            k.value = self.visit(k.value)
+        if name:
+            node.func = load(name)
+        return node
+
+    def loop(self, s: ast.For, name: str, following: str, counted: bool) -> list[ast.stmt]:
+        """`for v in g: ...` as `while True: ...`"""
+        step: list[ast.stmt] = [store(name, goes_on(name, following))]
+        start: list[ast.stmt] = []
+        value: ast.expr = last_of(name)
+        if counted:
+            number = new_name("number", self.taken)
+            given = s.iter.args[1:] + [k.value for k in s.iter.keywords]  # type: ignore
+            first = given[0] if given else ast.Constant(0)
+            start = [store(number, ast.BinOp(first, ast.Sub(), ast.Constant(1)))]
+            step.append(store(number, ast.BinOp(load(number), ast.Add(), ast.Constant(1))))
+            value = ast.Tuple([load(number), value], ast.Load())
+        step.append(ast.Assign([s.target], value))
+        body = [*step, *self.block(s.body)]
+        made = ast.While(ast.Constant(True), body, [])
+        return [ast.copy_location(n, s) for n in (*start, made)]
+
+    # --- expressions
+
+    def visit_Call(self, node: ast.Call) -> ast.expr:
+        name = self.known(node.func)
+        if name == "builtins.next" and isinstance(node.args[0], ast.Name):
+            following = self.held.get(node.args[0].id)
+            if following is not None:
+                held = node.args[0].id
+                step = ast.NamedExpr(ast.Name(held, ast.Store()), goes_on(held, following))
+                return ast.copy_location(ast.Subscript(step, ast.Constant(-1), ast.Load()), node)
+        if name == "builtins.zip":
+            return self.zipped(node)
+        if name == "itertools.islice" and (state := self.state(node.args[0])) is not None:
+            stop = node.args[1] if len(node.args) == 2 else node.args[2]
+            count = ast.Call(load("range"), [self.visit(stop)], [])
+            found: ast.expr = self.listed(*state, count)
+            if len(node.args) > 2:
+                bounds = [node.args[1], None, *node.args[3:4]]
+                part = ast.Slice(*(bounds + [None])[:3])
+                found = ast.Subscript(found, part, ast.Load())
+            return ast.copy_location(found, node)
+        if name == "itertools.takewhile" and (state := self.state(node.args[1])) is not None:
+            return ast.copy_location(self.while_true(node.args[0], *state), node)
+        if name not in LIBRARY and self.following(node) is not None:
+            self.refuse(node)
+        return self.generic_visit(node)  # type: ignore[return-value]
+
+    def visit_Name(self, node: ast.Name) -> ast.Name:
+        if isinstance(node.ctx, ast.Load) and (node.id in self.held or node.id in self.steps):
+            self.refuse(node)
+        return node
+
+    def refuse(self, node: ast.AST) -> None:
+        raise Refusal(
+            "an endless generator is used in a way that does not say how much of it is needed",
+            "Use it in `for`, `next`, `zip`, `islice` or `takewhile`.",
+            node,
+        )
+
+    def comprehension(self, node: ast.AST) -> ast.AST:
+        first = node.generators[0]  # type: ignore[attr-defined]
+        first.iter = self.visit(first.iter)
+        source, first.iter = first.iter, ast.Constant(None)
+        outer, self.fixed = self.fixed, True
+        self.generic_visit(node)
+        self.fixed, first.iter = outer, source
+        return node
+
+    visit_ListComp = visit_SetComp = visit_DictComp = visit_GeneratorExp = comprehension
+
+    def zipped(self, node: ast.Call) -> ast.expr:
+        """`zip` of endless and other things: as many as the others have."""
+        states = [self.state(a) for a in node.args]
+        if not any(states) or all(states):
+            return self.generic_visit(node)  # type: ignore[return-value]
+        finite: list[ast.expr] = []
+        parts: list[ast.expr] = []
+        for a, state in zip(node.args, states, strict=True):
+            if state is None:
+                held = new_name("items", self.taken)
+                self.ahead.append(store(held, ast.Call(load("list"), [self.visit(a)], [])))
+                finite.append(load(held))
+            parts.append(finite[-1] if state is None else a)
+        count = finite[0]
+        if len(finite) > 1:
+            count = ast.Call(load("list"), [ast.Call(load("zip"), list(finite), [])], [])
+        for i, state in enumerate(states):
+            if state is not None:
+                parts[i] = self.listed(*state, count)
+        return ast.copy_location(ast.Call(node.func, parts, node.keywords), node)
+
+    def listed(self, name: str, following: str, items: ast.expr) -> ast.expr:
+        """The values that come next, one for each of some items."""
+        self.can_be_ahead(items)
+        held, one = new_name("taken", self.taken), new_name("item", self.taken)
+        step = [
+            store(name, goes_on(name, following)),
+            ast.Expr(
+                ast.Call(ast.Attribute(load(held), "append", ast.Load()), [last_of(name)], [])
+            ),
+        ]
+        self.ahead.append(store(held, ast.List([], ast.Load())))
+        self.ahead.append(ast.For(ast.Name(one, ast.Store()), items, step, []))
+        return load(held)
+
+    def while_true(self, test: ast.expr, name: str, following: str) -> ast.expr:
+        """The values that come next as long as a test of them holds."""
+        self.can_be_ahead(test)
+        held = new_name("taken", self.taken)
+        holds = ast.Call(self.visit(test), [last_of(name)], [])
+        step = [
+            store(name, goes_on(name, following)),
+            ast.If(ast.UnaryOp(ast.Not(), holds), [ast.Break()], []),
+            ast.Expr(
+                ast.Call(ast.Attribute(load(held), "append", ast.Load()), [last_of(name)], [])
+            ),
+        ]
+        self.ahead.append(store(held, ast.List([], ast.Load())))
+        self.ahead.append(ast.While(ast.Constant(True), step, []))
+        return load(held)
+
+    def visit_Lambda(self, node: ast.Lambda) -> ast.Lambda:
+        node.body = self.inside(node.body)
+        return node
+
+
+def load(name: str) -> ast.Name:
+    return ast.Name(name, ast.Load())
+
+
+def store(name: str, value: ast.expr) -> ast.stmt:
+    return ast.Assign([ast.Name(name, ast.Store())], value)
+
+
+def goes_on(state: str, following: str) -> ast.expr:
+    return ast.Call(load(following), [load(state)], [])
+
+
+def last_of(state: str) -> ast.expr:
+    return ast.Subscript(load(state), ast.Constant(-1), ast.Load())
+
+
+def function(name: str, arguments: ast.arguments, body: list[ast.stmt]) -> ast.FunctionDef:
+    return ast.FunctionDef(name, arguments, body, [])

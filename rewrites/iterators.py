@@ -1,0 +1,396 @@
+"""Iterators that come to an end, as lists of what is left of them.
+
+    it = iter(xs)                           it = list(xs)
+    first = next(it)             ->         first = it.pop(0)
+    for x in it:                            for x in it:
+        ...                                     ...
+                                            it = []
+
+    next(v for v in xs if v > 0)  ->        for v in xs:
+                                                if v > 0:
+                                                    found = v
+                                                    break
+
+Only where every use of the iterator says how much it takes; others stay what they are.
+"""
+
+from __future__ import annotations
+
+import ast
+import copy
+from collections.abc import Callable
+from typing import NamedTuple
+
+from overt.rewrites.refusal import Refusal
+from overt.rewrites.scopes import NESTED, free_names, free_names_of_class, new_name, own_nodes
+
+Known = Callable[[ast.expr], str]  # "module.name" of what an expression names outside
+Definition = Callable[[str], ast.FunctionDef | None]
+
+
+class Uses(NamedTuple):
+    """How often a variable is read, and where last; in a loop it is read again and again."""
+
+    often: int
+    last: tuple[int, int]
+
+
+Rest = dict[str, Uses]
+
+MAKERS = frozenset(
+    [f"builtins.{n}" for n in ("iter", "enumerate", "zip", "map", "filter", "reversed")]
+    + [
+        f"itertools.{n}"
+        for n in (
+            "accumulate", "chain", "combinations", "combinations_with_replacement", "compress",
+            "groupby", "islice", "pairwise", "permutations", "product", "starmap", "zip_longest",
+        )
+    ]
+)  # fmt: skip
+WHOLE = frozenset(
+    f"builtins.{n}" for n in ("sum", "list", "tuple", "max", "min", "sorted", "dict", "set")
+)
+ADVANCING = ("builtins.next", "builtins.iter", "itertools.takewhile")
+ALL = WHOLE | {"builtins.enumerate"}
+
+
+class NotClear(Exception):
+    """An iterator is used in a way that does not say what is left of it."""
+
+
+def iterators_as_lists(
+    node: ast.FunctionDef, known: Known, definition: Definition, taken: set[str]
+) -> ast.FunctionDef:
+    """A function with its iterators as lists; those of nested functions are theirs."""
+    found = [n for s in node.body if not isinstance(s, NESTED) for n in own_nodes(s)]
+    calls = [n for n in found if isinstance(n, ast.Call)]
+    if not any(known(n.func) in ADVANCING for n in calls):
+        return node
+    if any(isinstance(n, ast.Name) and n.id == "StopIteration" for n in found):
+        return node
+    names = iterators_of(node, found, known, definition)
+    while True:
+        work = Iterators(known, taken, names)
+        try:
+            body = work.block(copy.deepcopy(node.body))
+            break
+        except NotClear as unclear:
+            names = {n: c for n, c in names.items() if n != unclear.args[0]}
+    made = copy.copy(node)
+    made.body = body
+    return ast.fix_missing_locations(made)
+
+
+def iterators_of(
+    node: ast.FunctionDef, found: list[ast.AST], known: Known, definition: Definition
+) -> Rest:
+    """The variables that only ever hold iterators, with how often they are used."""
+    nested = [n for n in found if isinstance(n, ast.FunctionDef)]
+    nested += [s for s in node.body if isinstance(s, ast.FunctionDef)]
+    generators = {f.name for f in nested if is_generator(f)}
+    inner = set().union(
+        *[
+            free_names(n)
+            for n in [*node.body, *found]
+            if isinstance(n, ast.FunctionDef | ast.Lambda)
+        ],
+        *[free_names_of_class(n) for n in node.body if isinstance(n, ast.ClassDef)],
+    )
+
+    def makes(value: ast.expr) -> bool:
+        if isinstance(value, ast.GeneratorExp):
+            return True
+        if not isinstance(value, ast.Call):
+            return False
+        name = known(value.func)
+        if name == "builtins.iter" and len(value.args) != 1:
+            return False
+        if name in MAKERS:
+            return True
+        if not isinstance(value.func, ast.Name):
+            return False
+        other = definition(value.func.id)
+        return value.func.id in generators or other is not None and is_generator(other)
+
+    made: dict[str, bool] = {}
+    stores: dict[str, int] = {}
+    for n in found:
+        if isinstance(n, ast.Assign) and len(n.targets) == 1 and isinstance(n.targets[0], ast.Name):
+            name = n.targets[0].id
+            made[name] = made.get(name, True) and makes(n.value)
+            stores[name] = stores.get(name, 0) - 1
+        if isinstance(n, ast.Name) and not isinstance(n.ctx, ast.Load):
+            stores[n.id] = stores.get(n.id, 0) + 1
+    uses = uses_in(node.body, False)
+    arguments = {a.arg for a in ast.walk(node.args) if isinstance(a, ast.arg)}
+    return {
+        n: uses.get(n, Uses(0, (0, 0)))
+        for n, good in made.items()
+        if good and not stores[n] and n not in inner | arguments
+    }
+
+
+def uses_in(body: list[ast.stmt], again: bool) -> Rest:
+    """How often variables are read by statements; `again`: these are in a loop."""
+    found: Rest = {}
+
+    def see(node: ast.AST, again: bool) -> None:
+        if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Load):
+            count, last = found.get(node.id, (0, (0, 0)))
+            here = (10**9, 0) if again else (node.lineno, node.col_offset)
+            found[node.id] = Uses(count + 1 + again, max(last, here))
+        for key, part in ast.iter_fields(node):
+            inside = again or isinstance(node, ast.For | ast.While) and key in ("body", "test")
+            for n in part if isinstance(part, list) else [part]:
+                if isinstance(n, ast.AST):
+                    see(n, inside)
+
+    for s in body:
+        see(s, again)
+    return found
+
+
+def is_generator(node: ast.FunctionDef) -> bool:
+    inside = [n for s in node.body if not isinstance(s, NESTED) for n in own_nodes(s)]
+    return any(isinstance(n, ast.Yield | ast.YieldFrom) for n in inside)
+
+
+class Iterators(ast.NodeTransformer):
+    """Rewrites the statements of one function."""
+
+    def __init__(self, known: Known, taken: set[str], names: Rest) -> None:
+        self.known, self.taken, self.names = known, taken, names
+        self.before: list[ast.stmt] = []
+        self.after: list[ast.stmt] = []
+        self.fixed = False  # whether nothing can be done before or after this part
+
+    # --- statements
+
+    def block(self, body: list[ast.stmt]) -> list[ast.stmt]:
+        done: list[ast.stmt] = []
+        for s in body:
+            outer = self.before, self.after
+            self.before, self.after = [], []
+            new = self.statement(s)
+            done += [ast.copy_location(n, s) for n in (*self.before, *new, *self.after)]
+            self.before, self.after = outer
+        return done
+
+    def statement(self, s: ast.stmt) -> list[ast.stmt]:
+        if isinstance(s, NESTED):
+            return [s]
+        if isinstance(s, ast.Assign) and isinstance(s.targets[0], ast.Name):
+            if s.targets[0].id in self.names:
+                value = s.value
+                if isinstance(value, ast.Call) and self.known(value.func) == "builtins.iter":
+                    value = value.args[0]
+                s.value = call("list", self.visit(value))
+                return [s]
+        if isinstance(s, ast.For) and isinstance(s.iter, ast.Name) and s.iter.id in self.names:
+            return self.loop(s, s.iter.id)
+        if isinstance(s, ast.For) and isinstance(s.iter, ast.Call) and not s.orelse:
+            if self.known(s.iter.func) == "itertools.takewhile":
+                test, s.iter = s.iter.args
+                return self.while_holds(s, test)
+        if isinstance(s, ast.For) and any(n in self.names for n in loads(s.iter)):
+            inside = {n for b in s.body for n in loads(b)}
+            for n in sorted(inside & loads(s.iter) & set(self.names)):
+                raise NotClear(n)
+        for key, value in ast.iter_fields(s):
+            if isinstance(value, list) and value and isinstance(value[0], ast.stmt):
+                setattr(s, key, self.block(value))
+            elif isinstance(value, list) and value and isinstance(value[0], ast.ExceptHandler):
+                for handler in value:
+                    handler.body = self.block(handler.body)
+            elif isinstance(s, ast.While) and key == "test":
+                s.test = self.inside(s.test)
+            elif isinstance(value, list):
+                setattr(s, key, [self.visit(v) if isinstance(v, ast.AST) else v for v in value])
+            elif key == "value" and isinstance(value, ast.Name) and is_unpacking(s):
+                setattr(s, key, self.whole(value))
+            elif isinstance(value, ast.AST):
+                setattr(s, key, self.visit(value))
+        return [s]
+
+    def loop(self, s: ast.For, name: str) -> list[ast.stmt]:
+        inside = [n for b in (*s.body, *s.orelse) for n in ast.walk(b)]
+        touched = any(isinstance(n, ast.Name) and n.id == name for n in inside)
+        leaves = any(isinstance(n, ast.Break | ast.Return) for n in inside)
+        if not touched and not (leaves and self.names[name].often > 1):
+            s.body, s.orelse = self.block(s.body), self.block(s.orelse)
+            return [s, empty(name)] if self.names[name].often > 1 else [s]
+        step: ast.stmt = ast.Assign([s.target], first_of(name))
+        body = [ast.copy_location(step, s), *self.block(s.body)]
+        return [ast.While(some_left(name), body, self.block(s.orelse))]
+
+    def while_holds(self, s: ast.For, test: ast.expr) -> list[ast.stmt]:
+        """`for v in takewhile(test, xs)`: the loop is left once the test does not hold."""
+        item = new_name("item", self.taken)
+        ends = ast.UnaryOp(ast.Not(), ast.Call(test, [ast.Name(item, ast.Load())], []))
+        given = ast.Assign([s.target], ast.Name(item, ast.Load()))
+        s.target = ast.Name(item, ast.Store())
+        s.body = [
+            ast.copy_location(n, s) for n in (ast.If(ends, [ast.Break()], []), given)
+        ] + s.body
+        return self.statement(s)
+
+    # --- expressions
+
+    def inside(self, node: ast.expr) -> ast.expr:
+        """A part of an expression before which nothing else can be done."""
+        outer, self.fixed = self.fixed, True
+        new = self.visit(node)
+        self.fixed = outer
+        return new
+
+    def visit_Name(self, node: ast.Name) -> ast.Name:
+        if node.id in self.names and isinstance(node.ctx, ast.Load):
+            raise NotClear(node.id)
+        return node
+
+    def whole(self, node: ast.expr) -> ast.expr:
+        """All that is left of an iterator; of other things what they are."""
+        if not isinstance(node, ast.Name) or node.id not in self.names:
+            return self.visit(node)
+        if self.names[node.id].often > 1:
+            if self.fixed:
+                raise NotClear(node.id)
+            self.after.append(empty(node.id))
+        return node
+
+    def visit_Call(self, node: ast.Call) -> ast.expr:
+        name = self.known(node.func)
+        if name == "builtins.next" and node.args:
+            return ast.copy_location(self.next(node), node)
+        if name == "builtins.zip" and len(node.args) > 1:
+            first = node.args[0]
+            same = isinstance(first, ast.Name) and first.id in self.names
+            if same and len({ast.dump(a) for a in node.args}) == 1:
+                count = len(node.args)
+                held = self.whole(first)
+                parts = [every(held, i, count) for i in range(count)]
+                return ast.copy_location(ast.Call(node.func, parts, node.keywords), node)
+        if name == "itertools.islice" and len(node.args) == 2 and not self.fixed:
+            held = node.args[0]
+            if isinstance(held, ast.Name) and held.id in self.names:
+                return ast.copy_location(self.some(held.id, self.visit(node.args[1])), node)
+        if name in ("builtins.any", "builtins.all"):
+            self.refuse_if_used_later(node)
+        if name in WHOLE or name in MAKERS:
+            for a in node.args:
+                if isinstance(a, ast.Name) and a.id in self.names and name not in ALL:
+                    if self.names[a.id].last > (a.lineno, a.col_offset):
+                        raise NotClear(a.id)  # how much of it is left?
+            node.args = [self.whole(a) for a in node.args]
+            return node
+        return self.generic_visit(node)  # type: ignore[return-value]
+
+    def refuse_if_used_later(self, node: ast.Call) -> None:
+        """Where `any` and `all` stop depends on values, and so does what they leave."""
+        for n in ast.walk(node):
+            if isinstance(n, ast.Name) and n.id in self.names:
+                if self.names[n.id].last > (n.lineno, n.col_offset):
+                    raise Refusal(
+                        f"how much is left of the iterator {n.id!r} depends on its values",
+                        "Make it a list, and read that by index.",
+                        node,
+                    )
+
+    def next(self, node: ast.Call) -> ast.expr:
+        source = node.args[0]
+        if isinstance(source, ast.Name) and source.id in self.names:
+            taken = first_of(source.id)
+            if len(node.args) == 1:
+                return taken
+            return ast.IfExp(some_left(source.id), taken, self.visit(node.args[1]))
+        simple = isinstance(source, ast.GeneratorExp) and len(source.generators) == 1
+        if self.fixed or not simple:
+            return self.generic_visit(node)  # type: ignore[return-value]
+        assert isinstance(source, ast.GeneratorExp)
+        return self.searched(source, node.args[1:])
+
+    def searched(self, source: ast.GeneratorExp, default: list[ast.expr]) -> ast.expr:
+        """The first value of a generator expression, by a loop."""
+        found = new_name("found", self.taken)
+        (generator,) = source.generators
+        own = {n.id for n in ast.walk(generator.target) if isinstance(n, ast.Name)}
+        table = {n: new_name(n, self.taken) for n in sorted(own)}
+        items = self.visit(generator.iter)
+        renamed = Renamed(table)
+        step: list[ast.stmt] = [
+            ast.Assign([ast.Name(found, ast.Store())], renamed.visit(source.elt)), ast.Break()
+        ]  # fmt: skip
+        for condition in reversed(generator.ifs):
+            step = [ast.If(renamed.visit(condition), step, [])]
+        if default:
+            value = self.visit(default[0])
+            self.before.append(ast.Assign([ast.Name(found, ast.Store())], value))
+        self.before.append(ast.For(renamed.visit(generator.target), items, step, []))
+        return ast.Name(found, ast.Load())
+
+    def some(self, name: str, count: ast.expr) -> ast.expr:
+        """The next few."""
+        held = new_name("taken", self.taken)
+        parts = (ast.Slice(None, count, None), ast.Slice(count, None, None))
+        for target, part in zip((held, name), parts, strict=True):
+            value = ast.Subscript(ast.Name(name, ast.Load()), part, ast.Load())
+            self.before.append(ast.Assign([ast.Name(target, ast.Store())], value))
+        return ast.Name(held, ast.Load())
+
+    def comprehension(self, node: ast.AST) -> ast.AST:
+        first = node.generators[0]  # type: ignore[attr-defined]
+        source, first.iter = self.whole(first.iter), ast.Constant(None)
+        outer, self.fixed = self.fixed, True
+        self.generic_visit(node)
+        self.fixed, first.iter = outer, source
+        return node
+
+    visit_ListComp = visit_SetComp = visit_DictComp = visit_GeneratorExp = comprehension
+
+    def conditional(self, node: ast.AST) -> ast.AST:
+        outer, self.fixed = self.fixed, True
+        self.generic_visit(node)
+        self.fixed = outer
+        return node
+
+    visit_IfExp = visit_BoolOp = visit_Lambda = conditional
+
+
+class Renamed(ast.NodeTransformer):
+    """The variables of a generator expression under other names."""
+
+    def __init__(self, table: dict[str, str]) -> None:
+        self.table = table
+
+    def visit_Name(self, node: ast.Name) -> ast.Name:
+        return ast.copy_location(ast.Name(self.table.get(node.id, node.id), node.ctx), node)
+
+
+def is_unpacking(s: ast.stmt) -> bool:
+    return isinstance(s, ast.Assign) and isinstance(s.targets[0], ast.Tuple | ast.List)
+
+
+def loads(node: ast.AST) -> set[str]:
+    return {n.id for n in ast.walk(node) if isinstance(n, ast.Name)}
+
+
+def call(name: str, *args: ast.expr) -> ast.Call:
+    return ast.Call(ast.Name(name, ast.Load()), list(args), [])
+
+
+def first_of(name: str) -> ast.expr:
+    pop = ast.Attribute(ast.Name(name, ast.Load()), "pop", ast.Load())
+    return ast.Call(pop, [ast.Constant(0)], [])
+
+
+def some_left(name: str) -> ast.expr:
+    return ast.Compare(call("len", ast.Name(name, ast.Load())), [ast.Gt()], [ast.Constant(0)])
+
+
+def empty(name: str) -> ast.stmt:
+    return ast.Assign([ast.Name(name, ast.Store())], ast.List([], ast.Load()))
+
+
+def every(held: ast.expr, start: int, step: int) -> ast.expr:
+    part = ast.Slice(ast.Constant(start), None, ast.Constant(step))
+    return ast.Subscript(copy.copy(held), part, ast.Load())
