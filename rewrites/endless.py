@@ -340,15 +340,15 @@ class Endless(ast.NodeTransformer):
         if name == "itertools.takewhile" and (state := self.state(node.args[1])) is not None:
             return ast.copy_location(self.while_true(node.args[0], *state), node)
         if name not in LIBRARY and self.following(node) is not None:
-            self.refuse(node)
+            self.unclear(node)
         return self.generic_visit(node)  # type: ignore[return-value]
 
     def visit_Name(self, node: ast.Name) -> ast.Name:
         if isinstance(node.ctx, ast.Load) and (node.id in self.held or node.id in self.steps):
-            self.refuse(node)
+            self.unclear(node)
         return node
 
-    def refuse(self, node: ast.AST) -> None:
+    def unclear(self, node: ast.AST) -> None:
         raise Refusal(
             "an endless generator is used in a way that does not say how much of it is needed",
             "Use it in `for`, `next`, `zip`, `islice` or `takewhile`.",

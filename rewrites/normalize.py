@@ -19,8 +19,8 @@ from overt.rewrites.core import NOWHERE, Names, Origin
 from overt.rewrites.endless import without_endless
 from overt.rewrites.filters import unfiltered
 from overt.rewrites.generators import listed
-from overt.rewrites.kept_in_order import lists_kept_in_order
 from overt.rewrites.iterators import iterators_as_lists
+from overt.rewrites.kept_in_order import lists_kept_in_order
 from overt.rewrites.nonlocals import shared_by_argument
 from overt.rewrites.outputs import outputs_returned
 from overt.rewrites.patterns import match_to_branches
