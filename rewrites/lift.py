@@ -114,6 +114,34 @@ def writes_elsewhere(f: Function) -> Callable[[core.Stmt], bool]:
     return check
 
 
+def lists_in(function: Function) -> set[str]:
+    """Local names that hold lists made in the function, as far as its text shows."""
+    found: set[str] = set()
+    makers = ("@appended", "@set_item", "@changed", "list")
+
+    def is_list(value: ast.expr) -> bool:
+        if isinstance(value, ast.Name):
+            return value.id in found
+        if isinstance(value, ast.Subscript):  # of a list perhaps another one
+            return not isinstance(value.slice, ast.Slice) and is_list(value.value)
+        if isinstance(value, ast.Call) and isinstance(value.func, ast.Name):
+            name = value.func.id
+            return name == "list" or name in makers and is_list(value.args[0])
+        return isinstance(value, ast.List | ast.ListComp | ast.Tuple)
+
+    for s in every(function.body):
+        if isinstance(s, Assign) and isinstance(s.target, str) and is_list(s.value):
+            found.add(s.target)
+        elif isinstance(s, Assign) and isinstance(s.value, ast.Tuple):
+            pairs = zip(s.target, s.value.elts, strict=False)
+            found |= {t for t, value in pairs if isinstance(t, str) and is_list(value)}
+        elif isinstance(s, For | While):
+            found |= {n for c in s.carries if is_list(c.init) for n in (c.name, c.out)}
+        elif isinstance(s, If):
+            found |= {m.name for m in s.merges if is_list(m.then) or is_list(m.orelse)}
+    return found
+
+
 class Module:
     """The lifted module being built: its functions, and those lifted because they are called."""
 
@@ -241,6 +269,7 @@ class FunctionLifter:
         self.not_the_users: set[str] = set(function.made)
         self.lifted_here: set[str] = set()
         self.functions: set[str] = set()  # local names that are called, so hold functions
+        self.lists = lists_in(function)
         self.called_names: set[str] = set()  # those called now or by a derivative
         self.effectful = effects_of(function)
         self.globals = {
@@ -374,7 +403,7 @@ class FunctionLifter:
         if isinstance(s.target, str) and self.is_plain(s.value):
             self.plain.add(s.target)
         if s.target in self.called_names:
-            found = Expressions(self).function_of_table(s.value)
+            found = Expressions(self).item_of(s.value)
             if found is not None:
                 return [replace(s, value=found)]
         return [replace(s, value=self.expr(s.value))]

@@ -216,6 +216,17 @@ class Expressions(ast.NodeTransformer):
             return self.helper("lifted_attribute", value, core.constant(node.attr))
         return ast.copy_location(ast.Attribute(value, node.attr, node.ctx), node)
 
+    def visit_Subscript(self, node: ast.Subscript) -> ast.expr:
+        root: ast.expr = node.value
+        while isinstance(root, ast.Subscript):
+            root = root.value
+        if isinstance(node.ctx, ast.Load) and isinstance(root, ast.Name):
+            known = root.id in self.lifter.lists or isinstance(self.object(root), list | tuple)
+            found = self.item_of(node) if known and root.id not in self.hidden else None
+            if found is not None:
+                return found
+        return self.generic_visit(node)  # type: ignore[return-value]
+
     # --- calls
 
     def visit_Call(self, node: ast.Call) -> ast.expr:
@@ -224,9 +235,7 @@ class Expressions(ast.NodeTransformer):
         args = [self.visit(a) for a in node.args]
         keywords = [ast.keyword(k.arg, self.visit(k.value)) for k in node.keywords]
         if isinstance(node.func, ast.Name) and node.func.id in ("@vjp_of", "@jvp_of"):
-            args[:2] = [
-                self.function_of_table(a) or b for a, b in zip(node.args[:2], args, strict=False)
-            ]
+            args[:2] = [self.item_of(a) or b for a, b in zip(node.args[:2], args, strict=False)]
         target = self.object(node.func)
         name = getattr(target, "__name__", "")
         if target is print:
@@ -289,10 +298,10 @@ class Expressions(ast.NodeTransformer):
                 return core.name(other)
         elif isinstance(f, ast.Name) and self.is_unknown_global(f.id):
             return f
-        return self.helper("lifted", self.function_of_table(f) or self.visit(f))
+        return self.helper("lifted", self.item_of(f) or self.visit(f))
 
-    def function_of_table(self, node: ast.expr) -> ast.expr | None:
-        """`table[i]` where a function is read and the index may be known only later."""
+    def item_of(self, node: ast.expr) -> ast.expr | None:
+        """`table[i]` as a call, if the index may be known only later."""
         if not isinstance(node, ast.Subscript) or self.plain(node.slice):
             return None
         if any(isinstance(n, ast.Slice) for n in ast.walk(node.slice)):

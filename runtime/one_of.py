@@ -13,7 +13,7 @@ from typing import Any
 
 from overt.runtime.array import Array
 from overt.runtime.aval import Aval
-from overt.runtime.carried import Known, Node, Spec, Value, join, join_values, same, spec_of
+from overt.runtime.carried import Known, Node, Spec, Unlike, Value, join, join_values, same, spec_of
 from overt.runtime.derivatives import is_inexact
 from overt.runtime.dtypes import canonicalize
 from overt.runtime.parts import is_array, parts_of
@@ -25,7 +25,9 @@ from overt.runtime.tree_registry import register_pytree_node
 from overt.runtime.undefined import UndefinedValue
 from overt.runtime.world import World
 
-__all__ = ["Either", "OneOf", "call_one", "either", "item_of", "one_by_lane"]
+__all__ = [
+    "Either", "OneOf", "call_one", "either", "is_open_place", "item_of", "one_by_lane", "with_item",
+]  # fmt: skip
 
 
 class OneOf:
@@ -84,23 +86,60 @@ def call_one(chosen: Any, *args: Any, **keywords: Any) -> Any:
 
 
 def item_of(table: Any, index: Any) -> Any:
-    """`table[index]`; of a list of functions also by a number that is known only later.
+    """`table[index]`; of a list also by a number that is known only later.
+
+    Errors: TypeError, if it is not known and the items are of different types.
 
     >>> item_of({"a": len}, "a") is len
     True
     """
-    open_index = isinstance(index, Array) and index.dtype.kind in "iub" and not index.shape
-    if not open_index or not isinstance(table, (list, tuple)) or not all(map(callable, table)):
+    if not is_open_place(table, index):
         return table[index]
+    if all(map(callable, table)):
+        from overt.runtime import numpy as np
+
+        return OneOf(np.clip(counted(index, len(table)), 0, len(table) - 1), table)
+    place, found = counted(index, len(table)), table[-1]
+    for i in reversed(range(len(table) - 1)):
+        found = chosen_item(place <= i if i == 0 else place == i, table[i], found)
+    return found
+
+
+def with_item(table: Any, index: Any, value: Any) -> list[Any]:
+    """The items of a list with one replaced, by a number that is known only later."""
+    place = counted(index, len(table))
+    return [chosen_item(place == i, value, item) for i, item in enumerate(table)]
+
+
+def is_open_place(table: Any, index: Any) -> bool:
+    """Whether an index of a list is known only later."""
+    if type(table) is not list and type(table) is not tuple or not table:
+        return False
+    if not isinstance(index, Array) or index.dtype.kind not in "iub" or index.shape:
+        return False
     from overt.runtime.staging import is_known
 
-    if is_known(index):
-        return table[int(index)]
+    return not is_known(index)
+
+
+def counted(index: Any, length: int) -> Any:
+    """An index as an integer counted from the front."""
     from overt.runtime import numpy as np
 
     index = index.astype(int)
-    last = len(table) - 1
-    return OneOf(np.clip(np.where(index < 0, index + len(table), index), 0, last), table)
+    return np.where(index < 0, index + length, index)
+
+
+def chosen_item(mask: Any, a: Any, b: Any) -> Any:
+    from overt.runtime.choice import choose
+
+    try:
+        return choose(mask, a, b)
+    except Unlike as unlike:
+        raise TypeError(
+            f"the items of a list are of different types: {unlike.one} and {unlike.other}; which "
+            "of them is meant is known only when the program runs"
+        ) from None
 
 
 def holds_floats(chosen: OneOf) -> bool:

@@ -113,3 +113,41 @@ def test_which_function_it_is_cannot_be_asked() -> None:
 
     with pytest.raises(NotImplementedError, match="cannot be compared"):
         overt.jit(asked)(1.0)
+
+
+# --- lists read and changed at a place that depends on data
+
+
+def item_by_a_loop(x: Any) -> Any:
+    costs, i = [x, 1.2, 0.7 * x], 0
+    while i < 2 and x * i < 0.5:
+        i = i + 1
+    return costs[i] * x
+
+
+def stores_by_data(x: Any) -> Any:
+    costs, k = [x, x * x, 2.0], (x > 1.0) * 1
+    costs[k] = costs[k] * x
+    return costs[0] * costs[1] + costs[k - 1] * costs[-k]
+
+
+def rows_by_data(x: Any) -> Any:
+    rows, k = [[x, 1.0], [x * x, 3.0]], (x > 1.0) * 1
+    row = rows[k]
+    return row[0] * row[1] + rows[1 - k][k]
+
+
+@pytest.mark.parametrize(
+    "f", [item_by_a_loop, stores_by_data, rows_by_data], ids=lambda f: f.__name__
+)
+def test_lists(f: Any) -> None:
+    assert_every_way(f)
+
+
+def test_items_of_different_types_are_refused() -> None:
+    def f(x: Any) -> Any:
+        mixed = [x, "a"]
+        return mixed[(x > 1.0) * 1]
+
+    with pytest.raises(TypeError, match="items of a list are of different types"):
+        overt.jit(f)(1.0)

@@ -98,6 +98,15 @@ def getitem(x: Any, index: Any) -> Any:
         return read(x, index)
     if is_host_array(x) and holds_ours(index):
         return read(np.asarray(x), index)
+    return item_at(x, index)
+
+
+def item_at(x: Any, index: Any) -> Any:
+    """An item of a container; its number may be known only later."""
+    if isinstance(index, Array):
+        from overt.runtime.one_of import item_of
+
+        return item_of(x, index)
     return x[index]
 
 
@@ -116,7 +125,7 @@ def place(piece: Any, x: Any, index: Any) -> Any:
         if hasattr(type(x), "item_placed"):  # `x.at`
             return None if piece is None else x.item_placed(piece, index)
         zero = zeros_like_tree(x)
-        return zero if piece is None else replaced(zero, index, fitted(piece, x[index]))
+        return zero if piece is None else replaced(zero, index, fitted(piece, item_at(x, index)))
     return add_at(np.zeros(x.shape, float_like(x, piece)), index, piece)
 
 
@@ -275,6 +284,11 @@ def set_item(x: Any, index: Any, value: Any) -> Any:
 
 def replaced(x: Any, index: Any, value: Any) -> Any:
     """A copy of a container with one item replaced; tuples count as containers here."""
+    if isinstance(index, Array):
+        from overt.runtime.one_of import is_open_place, with_item
+
+        if is_open_place(x, index):
+            return type(x)(with_item(x, index, value))
     if isinstance(x, tuple):
         items = list(x)
         items[index] = value
@@ -311,7 +325,7 @@ def add_at(x: Any, index: Any, value: Any) -> Any:
         return x
     if on_device(x) or is_host_array(x):
         return write(np.asarray(x), index, narrowed(value, x, index), "add", mode="clip")
-    return replaced(x, index, add(x[index], value))
+    return replaced(x, index, add(item_at(x, index), value))
 
 
 @with_rule(
@@ -333,7 +347,8 @@ def erase(x: Any, index: Any) -> Any:
         return x
     if isinstance(index, slice):
         return replaced(x, index, zeros_like_tree(x[index]))
-    return replaced(x, index, zeros_like_tree(x[index]) if is_array(x[index]) else None)
+    item = item_at(x, index)
+    return replaced(x, index, zeros_like_tree(item) if is_array(item) else None)
 
 
 @with_rule(
@@ -350,7 +365,7 @@ def taken(g: Any, index: Any, value: Any) -> Any:
     if g is None:
         return None
     if not (on_device(g) or is_host_array(g)):
-        return g[index]
+        return item_at(g, index)
     g = np.asarray(g)
     plan = make_plan(index, g.shape, tell=False)
     part = g if plan.whole else pick(g, spec=plan.spec)
