@@ -19,9 +19,10 @@ _NAMES = {
     "overt.runtime.array": "Array",
     "overt.runtime.config": "check_tracer_leaks checking_leaks config debug_infs "
     "debug_key_reuse debug_nans default_device default_matmul_precision default_prng_impl "
-    "enable_checks enable_custom_prng enable_x64 "
+    "enable_checks enable_custom_prng enable_custom_vjp_by_custom_transpose enable_x64 "
     "explain_cache_misses legacy_prng_key log_compiles no_execution no_tracing "
-    "numpy_dtype_promotion numpy_rank_promotion threefry_partitionable transfer_guard "
+    "numpy_dtype_promotion numpy_rank_promotion thread_guard threefry_partitionable "
+    "transfer_guard "
     "transfer_guard_device_to_device transfer_guard_device_to_host "
     "transfer_guard_host_to_device",
     "overt.transformer.environment": "print_environment_info",

@@ -9,6 +9,7 @@ True
 from __future__ import annotations
 
 import os
+import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
@@ -40,6 +41,8 @@ WATCHED: dict[str, Any] = {
     "enable_checks": False,
     "explain_cache_misses": False,
     "no_tracing": False,
+    "thread_guard": False,
+    "enable_custom_vjp_by_custom_transpose": False,
     "transfer_guard": "allow",
     "transfer_guard_host_to_device": None,
     "transfer_guard_device_to_host": None,
@@ -283,6 +286,33 @@ debug_key_reuse = _switch("debug_key_reuse", "Raise KeyReuseError where a key is
 explain_cache_misses = _switch("explain_cache_misses", "Log why `jit` stages a function again.")
 no_tracing = _switch("no_tracing", "Raise RuntimeError where `jit` would stage a function.")
 no_execution = _switch("no_execution", "Raise RuntimeError where a program would be run.")
+
+
+enable_custom_vjp_by_custom_transpose = _switch(
+    "enable_custom_vjp_by_custom_transpose",
+    "Changes nothing: there is one implementation of `custom_vjp`, with the same derivatives.",
+)
+_guarding: list[int] = []  # the threads of the blocks of `thread_guard`
+
+
+@contextmanager
+def thread_guard(value: bool = True) -> Iterator[None]:
+    """Keep operations of several processes to the thread of a block; all of Overt's are of one.
+
+    Errors: RuntimeError in a second thread, while another one is guarded.
+    """
+    thread = threading.get_ident()
+    with override("thread_guard", value):
+        if not value:
+            yield
+            return
+        if _guarding and _guarding[-1] != thread:
+            raise RuntimeError("another thread is in a block of thread_guard; there can be one")
+        _guarding.append(thread)
+        try:
+            yield
+        finally:
+            _guarding.pop()
 
 
 def disable_x64() -> Any:

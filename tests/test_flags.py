@@ -10,6 +10,7 @@ import queue
 import subprocess
 import sys
 import tempfile
+import threading
 import traceback
 import types
 
@@ -419,3 +420,28 @@ def test_environment_info(capsys):
     assert capsys.readouterr().out == text + "\n"
     for word in ("overt:", "jaxlib:", "numpy:", "python:", "device info: cpu", "debug_nans=True"):
         assert word in text
+
+
+def test_thread_guard():
+    found = []
+
+    def guarded():
+        try:
+            with overt.thread_guard():
+                found.append(float(np.sin(1.0)))
+        except RuntimeError as error:
+            found.append(str(error))
+
+    def elsewhere(run):
+        thread = threading.Thread(target=run)
+        thread.start()
+        thread.join()
+
+    with overt.thread_guard(True), overt.thread_guard(True):
+        assert overt.config.overt_thread_guard
+        elsewhere(lambda: found.append(float(overt.jit(np.sin)(0.0))))  # of one process: allowed
+        elsewhere(guarded)
+    elsewhere(guarded)
+    assert found[0] == 0.0 and "another thread" in found[1] and found[2] == float(np.sin(1.0))
+    with overt.enable_custom_vjp_by_custom_transpose(True):
+        assert overt.config.enable_custom_vjp_by_custom_transpose
