@@ -15,6 +15,8 @@ from overt.rewrites.flatten import is_cheap
 if TYPE_CHECKING:
     from overt.rewrites.sweep import Sweep
 
+SETTINGS = ("overt.runtime.places", "overt.runtime.config")  # whose blocks hold in reverse as well
+
 
 def reversed_branch(sweep: Sweep, s: If) -> If:
     """The forward branch, with what its reverse reads handed out of it."""
@@ -30,10 +32,28 @@ def reversed_block(sweep: Sweep, s: With) -> list[Stmt]:
     """The forward block; one that catches exceptions is undone where it has caught none."""
     error = caught_by(s)
     if error is None:
-        return [replace(s, body=sweep.block(s.body))]
+        mark = len(sweep.out)
+        forward = replace(s, body=sweep.block(s.body))
+        undone = tuple(sweep.out[mark:])
+        if undone and all(is_setting(sweep, item) for item in s.items):
+            sweep.out[mark:] = [With(s.items, undone)]
+        return [forward]
     done = reversed_sides(sweep, If(core.name(error), (), s.body, ()), [])
     handed_out = [replace(done, orelse=())] if done.merges else []
     return [replace(s, body=done.orelse), *handed_out]
+
+
+def is_setting(sweep: Sweep, item: ast.withitem) -> bool:
+    """Whether a block names its operations or changes how they are computed, and no more."""
+    call = item.context_expr
+    if item.optional_vars is not None or not isinstance(call, ast.Call):
+        return False
+    if any(
+        not isinstance(x, ast.Constant) for x in (*call.args, *[k.value for k in call.keywords])
+    ):
+        return False
+    entered = sweep.program.resolver.object(call.func)
+    return getattr(entered, "__module__", None) in SETTINGS
 
 
 def reversed_sides(sweep: Sweep, s: If, given: list[tuple[Merge, Bar]]) -> If:

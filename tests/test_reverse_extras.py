@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 import numpy
 import pytest
 
@@ -86,3 +88,44 @@ def test_a_policy_keeps_products_under_vmap_and_at_second_order():
         assert counts["plain"] <= counts["dots"] < counts["none"]
         wanted = overt.jit(twice(layer))(arg, w)
         numpy.testing.assert_allclose(overt.jit(twice(ways["dots"]))(arg, w), wanted, rtol=1e-4)
+
+
+def in_scopes(w, x):
+    with overt.named_scope("unused"):
+        y = x * x
+    with overt.named_scope("encoder"):
+        h = np.tanh(x @ w)
+        h = h / np.sum(h)
+    with overt.named_scope("decoder"):
+        for _ in range(3):
+            h = np.sin(h @ w)
+    with overt.named_scope("end"), overt.default_matmul_precision("highest"):
+        if np.sum(h) > 0:
+            h = h @ w
+    return np.sum(h) + np.sum(y)
+
+
+def test_scopes_and_settings_of_blocks_hold_in_reverse():
+    rng = numpy.random.default_rng(4)
+    w, x = (rng.normal(size=s).astype("float32") for s in ((3, 3), (2, 3)))
+    lowered = overt.jit(overt.grad(in_scopes)).lower(w, x)
+    names = set(re.findall(r'loc\("([^"]*/\w+)"\(', lowered.as_text(debug_info=True)))
+    assert {"in_scopes/encoder/integer_power", "in_scopes/decoder/cos"} <= names
+    dots = [line for line in lowered.as_text().splitlines() if "dot_general" in line]
+    assert sum("HIGHEST" in line for line in dots) == 2  # both of them in reverse
+    plain = lambda w, x: np.sum(np.tanh(x @ w) / np.sum(np.tanh(x @ w)))  # noqa: E731
+
+    def scoped(w, x):
+        with overt.named_scope("all"):
+            return plain(w, x)
+
+    ways = [
+        overt.grad,
+        lambda f: overt.vmap(overt.grad(f), in_axes=(0, None)),
+        lambda f: overt.grad(lambda w, x: np.sum(overt.grad(f)(w, x) ** 2)),
+    ]
+    for turned in ways:
+        first = np.stack([w, w]) if "vmap" in repr(turned(plain)) else w
+        for around in (lambda f: f, overt.jit):
+            found = around(turned(scoped))(first, x)
+            numpy.testing.assert_allclose(found, turned(plain)(first, x), rtol=1e-3, atol=1e-5)

@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 import overt.runtime.numpy as np
 from overt.runtime import dtypes
 from overt.runtime.aval import Aval
-from overt.runtime.lax.products import precision_name
+from overt.runtime.lax.products import default_precision
 from overt.runtime.lax.reductions import padtype_to_pads
 from overt.runtime.lax.strict import check_same_dtypes
 from overt.runtime.primitive import Primitive
@@ -226,7 +226,7 @@ def conv_general_dilated(
     out = convolve(
         x, w, strides=strides, padding=tuple((int(a), int(b)) for a, b in padding),
         x_dilation=x_dilation, w_dilation=w_dilation,
-        groups=feature_group_count * batch_group_count, precision=precision_name(precision),
+        groups=feature_group_count * batch_group_count, precision=default_precision(precision),
         out_dtype=None if preferred_element_type is None
         else dtypes.canonicalize(preferred_element_type),
     )  # fmt: skip

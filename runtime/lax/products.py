@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import overt.runtime.numpy as np
-from overt.runtime import dtypes
+from overt.runtime import config, dtypes
 from overt.runtime.lax.kinds import CPU_ALGORITHMS, DotAlgorithm, DotAlgorithmPreset, Precision
 from overt.runtime.numpy.products import product
 
@@ -15,6 +15,11 @@ def precision_name(precision: Any) -> Any:
     if isinstance(precision, (tuple, list)):
         return tuple(map(precision_name, precision))
     return precision.value if isinstance(precision, Precision) else precision
+
+
+def default_precision(precision: Any) -> Any:
+    """The same; for None what the setting `default_matmul_precision` says where it is asked."""
+    return precision_name(precision) or config.current().default_matmul_precision
 
 
 def _algorithm(precision: Any) -> tuple[Any, Any, Any] | None:

@@ -121,7 +121,8 @@ def product(
     precision: Any = None,
     dtype: Any = None,
 ) -> Any:
-    """`contract` with defaults."""
+    """`contract` with defaults, among them the precision that is set where it is called."""
+    precision = precision or config.current().default_matmul_precision
     return contract(x, y, batch=batch, over=over, precision=precision, out_dtype=dtype)
 
 

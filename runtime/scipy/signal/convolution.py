@@ -8,7 +8,7 @@ from typing import Any
 import overt.runtime.numpy as np
 from overt.runtime import dtypes
 from overt.runtime.lax.convolution import convolve as convolve_general
-from overt.runtime.lax.products import precision_name
+from overt.runtime.lax.products import default_precision
 from overt.runtime.numpy.array_function import array_function
 from overt.runtime.numpy.movement import normal_axes
 
@@ -194,7 +194,7 @@ def _slid(x: Any, w: Any, pads: Sequence[tuple[int, int]], precision: Any) -> An
     ones = (1,) * x.ndim
     return convolve_general(
         x[None, None], w[None, None], strides=ones, padding=tuple(map(tuple, pads)),
-        x_dilation=ones, w_dilation=ones, groups=1, precision=precision_name(precision),
+        x_dilation=ones, w_dilation=ones, groups=1, precision=default_precision(precision),
         out_dtype=None,
     )[0, 0]  # fmt: skip
 
