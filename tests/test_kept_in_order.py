@@ -6,6 +6,7 @@ import bisect
 import heapq
 from heapq import heappop, heappush
 
+import numpy as np
 import pytest
 
 import overt
@@ -110,3 +111,10 @@ def test_changes_in_a_condition_are_refused():
 
     with pytest.raises(overt.errors.Refusal, match="`heappop` changes a list in a condition"):
         overt.grad(asked)(1.0)
+
+
+WEIGHTS = np.array([1.0, 2.0])
+
+
+def test_arrays_of_the_module_are_no_hindrance():
+    assert overt.grad(lambda x: (WEIGHTS * x).sum())(2.0) == 3.0
