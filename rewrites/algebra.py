@@ -210,6 +210,8 @@ class Plainer(ast.NodeTransformer):
                 return ast.UnaryOp(ast.USub(), called)
         if name == "@power_slope" and len(args) == 2:
             return self.power_slope(node, args[0], number(args[1]))
+        if name == "@divided" and number(args[0]) is not None:
+            return self.combine(ast.BinOp(args[0], ast.Div(), args[1]))
         if name == "@count" and len(args) == 1 and not node.keywords:
             size = ast.Attribute(core.name("@np"), "size", ast.Load())
             return ast.Call(size, [of_same_size(args[0])], [])
