@@ -119,8 +119,8 @@ def from_dlpack(x: Any, device: Any = None, copy: bool | None = None) -> DeviceA
     execute = _execute()
     where = _dlpack_device(x)
     target = where if device is None else as_device(device)
-    if where.platform == "cpu":
-        array = np.from_dlpack(x)
+    array = _read_by_numpy(x) if where.platform == "cpu" else None
+    if array is not None:
         aval = Aval(array.shape, dtypes.canonicalize(array.dtype))
         buffer = execute.put(array, aval, target, bool(copy))
     else:
@@ -130,6 +130,16 @@ def from_dlpack(x: Any, device: Any = None, copy: bool | None = None) -> DeviceA
     if target is execute.default_device():
         return DeviceArray(buffer, aval)
     return PlacedArray(buffer, aval, target, True)
+
+
+def _read_by_numpy(x: Any) -> np.ndarray | None:
+    """Memory of this machine as NumPy sees it; None of numbers that it does not have: bfloat16."""
+    try:
+        return np.from_dlpack(x)
+    except (BufferError, RuntimeError):
+        if str(x.dtype).rpartition(".")[2] != "bfloat16":
+            raise
+        return None
 
 
 def is_supported_dtype(dtype: Any) -> bool:

@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy
 
+from overt.runtime import dtypes
 from overt.runtime.numpy.movement import normal_axes, shape_of, with_rule
 from overt.runtime.primitive import composite
 
@@ -212,7 +213,7 @@ def triu(m: Any, k: int = 0) -> Any:
 
 def known(arrays: Any) -> tuple[Any, ...]:
     """Index arrays that NumPy worked out, as ours."""
-    return tuple(np.asarray(a.astype(numpy.int32)) for a in arrays)
+    return tuple(np.asarray(a.astype(dtypes.int_type())) for a in arrays)
 
 
 def tril_indices(n: int, k: int = 0, m: int | None = None) -> tuple[Any, Any]:

@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy
 
+from overt.runtime import dtypes
 from overt.runtime.errors import StagingError
 from overt.runtime.numpy.index_plan import host_value, mask_value, wide_index
 from overt.runtime.numpy.indexing import read
@@ -275,7 +276,7 @@ def nonzero(a: Any, *, size: int | None = None, fill_value: Any = None) -> tuple
     hit = a if a.dtype == bool else a != 0
     if size is None:
         known = mask_value(hit, "nonzero")
-        return tuple(np.asarray(place.astype(np.int32)) for place in numpy.nonzero(known))
+        return tuple(np.asarray(place.astype(dtypes.int_type())) for place in numpy.nonzero(known))
     size = operator.index(size)
     if isinstance(fill_value, tuple):
         fills = list(fill_value)
@@ -292,7 +293,8 @@ def nonzero(a: Any, *, size: int | None = None, fill_value: Any = None) -> tuple
     stride = count
     for n, fill in zip(a.shape, fills, strict=True):
         stride = stride // n if n else 1
-        result.append(np.where(valid, places // max(stride, 1) % max(n, 1), fill).astype(np.int32))
+        place = np.where(valid, places // max(stride, 1) % max(n, 1), fill)
+        result.append(place.astype(dtypes.int_type()))
     return tuple(result)
 
 

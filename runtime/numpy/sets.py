@@ -78,10 +78,10 @@ def unique(
     )
     ranked = rows[order]
     is_first = first_of_run(ranked, equal_nan)
+    wide = dtypes.int_type()
     if size is None:
-        places = np.asarray(
-            numpy.nonzero(mask_value(is_first, "unique without size=..."))[0].astype(numpy.int32)
-        )
+        first = numpy.nonzero(mask_value(is_first, "unique without size=..."))[0]
+        places = np.asarray(first.astype(wide))
         count = places.shape[0]
     else:
         places = np.nonzero(is_first, size=size, fill_value=n)[0]
@@ -99,11 +99,11 @@ def unique(
         results.append(index)
     if return_inverse:
         number = np.cumsum(is_first) - 1
-        inverse = np.zeros((n,), np.int32).at[order].set(number.astype(np.int32))
+        inverse = np.zeros((n,), wide).at[order].set(number.astype(wide))
         results.append(np.reshape(inverse, ar.shape) if flat else inverse)
     if return_counts:
-        ends = np.concatenate([np.minimum(places, n)[1:], np.array([n], np.int32)])
-        results.append(np.where(valid, ends - safe, 0).astype(np.int32))
+        ends = np.concatenate([np.minimum(places, n)[1:], np.array([n], wide)])
+        results.append(np.where(valid, ends - safe, 0).astype(wide))
     return results[0] if len(results) == 1 else tuple(results)
 
 

@@ -154,7 +154,9 @@ def argsort(
     a = np.asarray(a)
     if axis is None:
         a, axis = np.ravel(a), -1
-    return order_of(a, axis=normal_axis(axis, a.ndim), stable=stable, descending=descending)
+    axis = normal_axis(axis, a.ndim)
+    order = order_of(a, axis=axis, stable=stable, descending=descending)
+    return order.astype(dtypes.int_type())
 
 
 def sort_complex(a: Any) -> Any:
@@ -179,9 +181,10 @@ def lexsort(keys: Any, axis: int = -1) -> Any:
     if not keys:
         raise TypeError("need sequence of keys with len > 0 in lexsort")
     if keys[0].ndim == 0:
-        return np.zeros((), np.int32)
+        return np.zeros((), dtypes.int_type())
     axis = normal_axis(axis, keys[0].ndim)
-    return order_of(*reversed(keys), axis=axis, stable=True, descending=False)
+    order = order_of(*reversed(keys), axis=axis, stable=True, descending=False)
+    return order.astype(dtypes.int_type())
 
 
 @composite(
@@ -207,7 +210,7 @@ def argpartition(a: Any, kth: int, axis: int | None = -1) -> Any:
     2
     """
     check_kth(kth, a, axis)
-    return np.argsort(a, axis)
+    return np.argsort(a, axis).astype(np.int32)
 
 
 def check_kth(kth: Any, a: Any, axis: int | None) -> None:
@@ -229,7 +232,7 @@ def top_k(x: Any, k: int, axis: int = -1) -> tuple[Any, Any]:
     axis = normal_axis(axis, x.ndim)
     if not 0 <= k <= x.shape[axis]:
         raise ValueError(f"k must lie between 0 and {x.shape[axis]}, not {k}")
-    places = np.argsort(x, axis, descending=True)
+    places = np.argsort(x, axis, descending=True).astype(np.int32)
     places = places[(*(slice(None),) * axis, slice(0, k))]
     return np.take_along_axis(x, places, axis), places
 
@@ -306,7 +309,7 @@ def bincount(x: Any, weights: Any = None, minlength: int = 0, *, length: int | N
         if values.size and values.min() < 0:
             raise ValueError("bincount: 'x' argument must have no negative elements")
         length = max(int(values.max()) + 1 if values.size else 0, minlength)
-    weights = np.ones(x.shape, np.int32) if weights is None else np.asarray(weights)
+    weights = np.ones(x.shape, dtypes.int_type()) if weights is None else np.asarray(weights)
     # like JAX: negative numbers count as 0
     return np.zeros((length,), weights.dtype).at[np.maximum(x, 0)].add(weights)
 
