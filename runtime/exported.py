@@ -15,13 +15,16 @@ from overt.runtime import dtypes, staging
 from overt.runtime import numpy as np
 from overt.runtime.array import Array
 from overt.runtime.aval import Aval, aval_of
+from overt.runtime.control import for_loop, loop_range
 from overt.runtime.custom import custom_vjp
 from overt.runtime.derivatives import is_inexact
 from overt.runtime.export_format import VERSION, pack, unpack
 from overt.runtime.export_trees import tree_from_json, tree_to_json
 from overt.runtime.host import host_callback
 from overt.runtime.interop import as_array
+from overt.runtime.lanes import Lanes
 from overt.runtime.primitive import GRAPH
+from overt.runtime.records import read_record, write_record
 from overt.runtime.tree import PyTreeDef, tree_flatten
 
 __all__ = ["DisabledSafetyCheck", "Exported", "deserialize"]
@@ -60,6 +63,27 @@ class DisabledSafetyCheck:
 
     def __repr__(self) -> str:
         return f"DisabledSafetyCheck({self.text!r})"
+
+
+def one_by_one(
+    run: Callable[..., tuple], arrays: Sequence[Any], out: Sequence[Aval], top: Lanes
+) -> tuple:
+    """A program for arrays without lanes, run for each lane of `top`'s level in a loop."""
+    peers = [type(x) is Lanes and x.level == top.level for x in arrays]
+
+    def lane(i: Any, *results: Any) -> tuple:
+        given = [
+            read_record(x.value, i, axis=0) if peer else x
+            for x, peer in zip(arrays, peers, strict=True)
+        ]
+        return tuple(
+            write_record(rows, new, i, axis=0)
+            for rows, new in zip(results, run(*given), strict=True)
+        )
+
+    rows = tuple(np.zeros((top.lanes, *aval.shape), aval.dtype) for aval in out)
+    done = for_loop(loop_range(top.lanes), lane, rows)
+    return tuple(Lanes(x, top.level) for x in done)
 
 
 class ExportedCall:
@@ -197,12 +221,9 @@ class Exported:
         return flat
 
     def _run(self, *arrays: Any) -> tuple:
-        for x in arrays:
-            if getattr(x, "level", 0):
-                raise NotImplementedError(
-                    f"{self.fun_name} is an exported program, which cannot be batched with vmap; "
-                    "export a batched function, or loop with overt.lax.map"
-                )
+        top = max(arrays, key=lambda x: getattr(x, "level", 0), default=None)
+        if type(top) is Lanes:
+            return one_by_one(self._run, arrays, self.out_avals, top)
         count = len(self.out_avals)
         if GRAPH.get() is None:
             results = self._program.run([as_array(x) for x in arrays])

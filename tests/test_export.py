@@ -214,8 +214,22 @@ def test_arguments_that_do_not_fit(again, arguments):
     ):  # fmt: skip
         with pytest.raises(ValueError, match=reason):
             again.call(*args)
-    with pytest.raises(NotImplementedError, match="cannot be batched"):
-        overt.vmap(again.call)(x[None], y[None])
+
+
+def test_programs_of_fixed_sizes_are_batched_lane_by_lane(again, arguments):
+    x, y = arguments
+    xs = np.stack([x, 2 * x, -x])
+    over = lambda f: overt.vmap(f, in_axes=(0, None))  # noqa: E731
+    wanted = [again.call(row, y) for row in xs]
+    for around in (lambda f: f, overt.jit):
+        found = overt.tree.leaves(around(over(again.call))(xs, y))
+        for i, want in enumerate(zip(*map(overt.tree.leaves, wanted), strict=True)):
+            numpy.testing.assert_allclose(found[i], np.stack(want), rtol=1e-6)
+    total = lambda x, y: sum(np.sum(np.sin(v)) for v in overt.tree.leaves(again.call(x, y)))  # noqa: E731
+    slopes = [overt.grad(total)(row, y) for row in xs]
+    numpy.testing.assert_allclose(over(overt.grad(total))(xs, y), np.stack(slopes), rtol=1e-5)
+    summed = overt.grad(lambda xs: np.sum(over(total)(xs, y)))
+    numpy.testing.assert_allclose(overt.jit(summed)(xs), np.stack(slopes), rtol=1e-5)
 
 
 def reached(x):
