@@ -8,6 +8,7 @@ from dataclasses import replace
 
 from overt.rewrites import core
 from overt.rewrites.core import Assign, For, Function, If, Source, While, With
+from overt.rewrites.functional_updates import spelled
 from overt.rewrites.hoist import hoist
 from overt.rewrites.refusal import Refusal
 from overt.rewrites.rules import Resolver
@@ -155,8 +156,11 @@ class Program:
         safe = self.selects()
         made = {**self.generated, function.name: function}
         done = {
-            n: simplify(
-                plain_where_finite(f) if safe else core.map_function(f, plain_quotients), self
+            n: core.map_function(
+                simplify(
+                    plain_where_finite(f) if safe else core.map_function(f, plain_quotients), self
+                ),
+                spelled,
             )
             for n, f in made.items()
         }

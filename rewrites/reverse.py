@@ -31,6 +31,7 @@ from overt.rewrites.core import (
     With,
 )
 from overt.rewrites.flatten import flatten
+from overt.rewrites.functional_updates import joined
 from overt.rewrites.hoist import hoist
 from overt.rewrites.program import Program
 from overt.rewrites.refusal import Refusal
@@ -113,6 +114,7 @@ def begun(program: Program, function: Function, active: set[str]) -> Sweep:
     """A sweep over a function, flattened and with its shapes known."""
     names = Names()
     names.reserve(function)
+    function = core.map_function(function, joined)
     try:
         flat, activity = flatten(function, active, program.resolver, names)
     except Refusal as refusal:

@@ -194,7 +194,7 @@ class Shapes:
             helper = node.func.id
             if helper == "len":
                 return SCALAR
-            if helper in ("@set_item", "@np.full_like") and node.args:
+            if helper in ("@set_item", "@set_at", "@added_at", "@np.full_like") and node.args:
                 return self.of(node.args[0])
             if helper in ("@over", "@times"):
                 return self.union(*node.args)

@@ -64,7 +64,8 @@ _NAMES = {
     "numpy.sorting": "sorted_like unsort unsorted",
     "random.gammas": "log_slope",
     "records": "read_record write_record",
-    "updates": "part_at place_at update_bar update_dot",
+    "updates": "added_at from_part got_at part_at part_dot place_at set_at taken_at "
+    "update_bar update_dot",
     "numpy.creation": "array_of_tangents parts_like",
     "numpy.cumulative": "carried_from_records pulled_through_products pulled_to_records "
     "pushed_through_products running_sum",

@@ -12,13 +12,34 @@ from collections.abc import Callable
 from typing import Any
 
 from overt.runtime import numpy as np
-from overt.runtime.numpy.indexing import add_at, erase, place, read, set_item, taken, write
+from overt.runtime.derivatives import sum_to
+from overt.runtime.numpy.indexing import (
+    add_at,
+    erase,
+    place,
+    read,
+    set_item,
+    stored_part,
+    taken,
+    write,
+)
 from overt.runtime.numpy.movement import with_rule
 from overt.runtime.plain import plain
 from overt.runtime.record import vjp_call
 from overt.runtime.tangents import call_with_tangents
 
-__all__ = ["At", "AtIndex", "add_at", "erase", "place", "set_item", "taken"]
+__all__ = [
+    "At",
+    "AtIndex",
+    "add_at",
+    "added_at",
+    "erase",
+    "place",
+    "set_at",
+    "set_item",
+    "taken",
+    "taken_at",
+]
 
 WRITE_MODES = {
     None: "drop",
@@ -150,7 +171,7 @@ class AtIndex:
 @with_rule(
     arrays=("x", "index"),
     vjp=(lambda g, out, x, index, **how: place_at(g, x, index, **how), None),
-    jvp=lambda dots, out, x, index, **how: part_at(dots[0], index, **how),
+    jvp=lambda dots, out, x, index, **how: part_at(dots[0], index, **{**how, "fill": 0}),
 )
 def part_at(x: Any, index: Any, **how: Any) -> Any:
     """`x.at[index].get(...)` as a function."""
@@ -163,6 +184,42 @@ def place_at(
     """Transpose of `part_at`: zeros like `x` with `g` added at `index`."""
     how: dict[str, Any] = {"mode": mode, "tell": tell, "sorted": sorted, "unique": unique}
     return write(np.zeros_like(x), index, g, combine="add", check=False, **how)
+
+
+@with_rule(
+    arrays=("x", "index"),
+    vjp=(
+        lambda g, out, x, index, *, mode, fill_value, **how: from_part(
+            g, x, index, mode, fill_value
+        ),
+        None,
+    ),
+    jvp=lambda dots, out, x, index, *, mode, fill_value, **how: part_dot(
+        dots[0], index, mode, fill_value
+    ),
+)
+def got_at(
+    x: Any, index: Any, *, mode: Any = None, fill_value: Any = None,
+    indices_are_sorted: bool = False, unique_indices: bool = False,
+) -> Any:  # fmt: skip
+    """`x.at[index].get(...)` as a function."""
+    return x.at[index].get(
+        mode=mode, fill_value=fill_value, indices_are_sorted=indices_are_sorted,
+        unique_indices=unique_indices,
+    )  # fmt: skip
+
+
+def part_dot(dot: Any, index: Any, mode: Any = None, fill_value: Any = None) -> Any:
+    """The tangent of `x.at[index].get(...)`: zero where it is out of range and filled."""
+    mode = "fill" if mode is None and fill_value is not None else mode
+    return dot.at[index].get(mode=mode, fill_value=0)
+
+
+def from_part(g: Any, x: Any, index: Any, mode: Any = None, fill_value: Any = None) -> Any:
+    """The cotangent of `x` from that of `x.at[index].get(...)`."""
+    mode = "fill" if mode is None and fill_value is not None else mode
+    name = mode_name(mode, READ_MODES)
+    return place_at(g, x, index, name, None, tell=False, sorted=False, unique=False)
 
 
 @with_rule(
@@ -203,3 +260,45 @@ def update_dot(dots: Any, x: Any, index: Any, values: Any, **how: Any) -> Any:
     return call_with_tangents(
         lambda x, values: update(x, index, values, **how), (x, values), (dots[0], dots[2])
     )[1]
+
+
+@with_rule(
+    arrays=("x", "index", "value"),
+    vjp=(
+        lambda g, out, x, index, value: set_at(g, index, 0),
+        None,
+        lambda g, out, x, index, value: taken_at(g, index, value),
+    ),
+    jvp=lambda dots, out, x, index, value: set_at(dots[0], index, dots[2]),
+)
+def set_at(x: Any, index: Any, value: Any) -> Any:
+    """`x.at[index].set(value)` as a function."""
+    return x.at[index].set(value)
+
+
+@with_rule(
+    arrays=("x", "index", "value"),
+    vjp=(
+        lambda g, out, x, index, value: g,
+        None,
+        lambda g, out, x, index, value: sum_to(g.at[index].get(mode="fill", fill_value=0), value),
+    ),
+    jvp=lambda dots, out, x, index, value: added_at(dots[0], index, dots[2]),
+)
+def added_at(x: Any, index: Any, value: Any) -> Any:
+    """`x.at[index].add(value)` as a function."""
+    return x.at[index].add(value)
+
+
+@with_rule(
+    arrays=("g", "index", "value"),
+    vjp=(lambda g2, out, g, index, value: set_at(np.zeros_like(g), index, g2), None, None),
+    jvp=lambda dots, out, g, index, value: taken_at(dots[0], index, value),
+)
+def taken_at(g: Any, index: Any, value: Any) -> Any:
+    """The part of a cotangent that belongs to `value`, which `x.at[index].set(value)` stored.
+
+    >>> print(taken_at(np.array([1.0, 2.0, 3.0]), np.array([0, 0, 5]), np.ones(3)))
+    [0. 1. 0.]
+    """
+    return stored_part(g, index, value, check=False)

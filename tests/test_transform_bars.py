@@ -42,6 +42,14 @@ def test_transforms(name, n, axis, norm):
     numpy.testing.assert_allclose(found, wanted, atol=1e-9)
 
 
+@pytest.mark.parametrize("name", ["fft", "ifft", "rfft"])
+def test_only_the_real_part_is_read(name):
+    def of(np_):
+        return lambda x: np_.sum(getattr(np_.fft, name)(x).real ** 2)
+
+    numpy.testing.assert_allclose(overt.grad(of(np))(REAL), jax.grad(of(jnp))(REAL), atol=1e-9)
+
+
 def products(np_):
     def f(x, y):
         return np_.sum(np_.sin(np_.outer(x, y)) * (x @ y.T)[:1, :1]) + np_.sum(np_.max(x @ y.T))

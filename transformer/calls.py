@@ -417,6 +417,9 @@ def recorded(f: Any, args: tuple[Any, ...], keywords: dict[str, Any]) -> Any:
     if must_leave() and is_library(f):  # a recording cannot
         held = types.MethodType | types.BuiltinMethodType
         method = isinstance(f, held) and f.__self__ is not None
+        if not method and has_derivative(f):
+            again = RecordAgain(in_its_form, method=True)
+            return f(*args, **keywords), Pullback(again, ((f, *args), keywords))
         if not method or isinstance(f.__self__, types.ModuleType):
             return listed(f(*args, **keywords)), Pullback(RecordAgain(f), (args, keywords))
         again = RecordAgain(functools.partial(call_method, f.__name__), method=True)

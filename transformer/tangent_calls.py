@@ -103,6 +103,8 @@ def found_jvp(
             {**named, **{k: filled(keyword_dots.get(k), x) for k, x in keywords.items()}},
         )
     if isinstance(f, functools.partial):
+        if isinstance(f_dot, functools.partial):  # one that is a container
+            f_dot = f_dot.args, f_dot.keywords
         held, named = f_dot if f_dot is not None else ((None,) * len(f.args), {})
         every_dot = {**{k: v for k, v in named.items() if k not in keywords}, **keyword_dots}
         return jvp_of(
@@ -150,6 +152,8 @@ def found_jvp(
     call = transformed.call_method(f)
     if call is not None:
         return jvp_of(call, (f, *args), (f_dot, *dots), keywords, keyword_dots)
+    if is_moving(f_dot):
+        return call_with_tangents(apply_to, (f, *args), (f_dot, *dots), keywords, keyword_dots)
     return on_values(f, args, dots, keywords, keyword_dots)
 
 

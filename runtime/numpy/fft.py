@@ -235,6 +235,8 @@ def transform_bar(g: Any, a: Any, kind: str, n: Any, axis: int, norm: Any) -> An
     given = a.shape[axis]
     length = n or (2 * (given - 1) if kind == "IRFFT" else given)
     kept = length // 2 + 1 if kind == "IRFFT" else length
+    if kind != "IRFFT":
+        g = np.astype(g, dtypes.complex_of(g.dtype))  # real, where only the real part was read
     bar = fourier_back(np.moveaxis(g, axis, -1), kind, (length,))
     bar = np.moveaxis(bar, -1, axis) * scale_of(norm, kind, length, g.dtype)
     if kept != given:

@@ -176,7 +176,9 @@ gather = Primitive(
     arrays=("x", "indices"),
     shape=_gather_aval,
     lower=_lower_gather,
-    jvp=lambda dots, out, x, *indices, **how: gather(dots[0], *indices, **how),
+    jvp=lambda dots, out, x, *indices, **how: gather(
+        dots[0], *indices, fill=0, **without(how, "fill")
+    ),
     vjp=lambda g, out, x, *indices, **how: [
         scatter(np.zeros_like(x), g, *indices, combine="add", **without(how, "fill")),
         *[None] * len(indices),

@@ -362,12 +362,17 @@ def taken(g: Any, index: Any, value: Any) -> Any:
     >>> taken(np.array([1.0, 2.0, 3.0]), slice(1, 3), 0.0)
     Array(5., dtype=float32)
     """
+    return stored_part(g, index, value)
+
+
+def stored_part(g: Any, index: Any, value: Any, check: bool = True) -> Any:
+    """`taken`; without `check` what lies out of range is left out."""
     if g is None:
         return None
     if not (on_device(g) or is_host_array(g)):
         return item_at(g, index)
     g = np.asarray(g)
-    plan = make_plan(index, g.shape, tell=False)
+    plan = make_plan(index, g.shape, check=check, tell=False)
     part = g if plan.whole else pick(g, spec=plan.spec)
     if isinstance(plan, MaskPlan):
         if isinstance(value, Selected):
