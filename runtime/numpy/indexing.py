@@ -323,6 +323,8 @@ def add_at(x: Any, index: Any, value: Any) -> Any:
     """
     if value is None:
         return x
+    if hasattr(type(x), "item_placed"):  # `x.at`
+        return add(x, x.item_placed(value, index))
     if on_device(x) or is_host_array(x):
         return write(np.asarray(x), index, narrowed(value, x, index), "add", mode="clip")
     return replaced(x, index, add(item_at(x, index), value))
