@@ -66,13 +66,13 @@ class StoresKept(Pruner):
 
 
 def with_checks(
-    block: Block, checks: dict[str, core.Do], inside: Callable[[Function], Function]
+    block: Block, checks: dict[str, list[core.Do]], inside: Callable[[Function], Function]
 ) -> Block:
     """The block with a check before each store that needs one, and nested functions checked."""
     done: list[Stmt] = []
     for s in block:
         if isinstance(s, Assign) and isinstance(s.target, str) and s.target in checks:
-            done.append(checks[s.target])
+            done += checks[s.target]
         elif isinstance(s, If):
             then, orelse = (with_checks(b, checks, inside) for b in (s.then, s.orelse))
             s = replace(s, then=then, orelse=orelse)
@@ -228,7 +228,7 @@ class Aliases:
             d.name: d.function for d in core.walk(function.body) if isinstance(d, core.Define)
         }
         self.root: dict[str, str] = {}
-        self.checks: dict[str, core.Do] = {}  # by the name that a store sets
+        self.checks: dict[str, list[core.Do]] = {}  # by the name that a store sets
         self.lineage = Lineage(function.body)
         self.collect(function.body)
 
@@ -460,13 +460,7 @@ class Aliases:
                 )
             inner = {n for v in versions for n in self.stored.get(v, ())} & alive
             if inner:
-                other = core.base(sorted(inner)[0])
-                self.refuse(
-                    s,
-                    f"{other!r} may be a part of {mine!r}, and is read later: in Python this store "
-                    "changes both",
-                    f"Put a copy into {mine!r}, or store into {other!r} itself.",
-                )
+                self.mark(s, "@no_parts", sorted(inner))
         holding = {h for h, parts in self.stored.items() if parts & versions}
         needed = set().union(*map(self.originals, alive), set()) if holding else set()
         holding = {n for n in alive for h in self.originals(n) if h in holding & needed}
@@ -521,7 +515,10 @@ class Aliases:
     def mark(self, s: Assign, helper: str, names: list[str]) -> None:
         """Have a check run before a store."""
         checked = ast.Expr(ast.Call(core.name(helper), [core.name(n) for n in names], []))
-        self.checks[s.target] = core.Do(checked, replace(s.origin, comment="", above=()))
+        check = core.Do(checked, replace(s.origin, comment="", above=()))
+        found = self.checks.setdefault(s.target, [])
+        if all(ast.dump(check.node) != ast.dump(other.node) for other in found):
+            found.append(check)
 
     def holders(self, n: str) -> set[str]:
         """Names whose object `n` was read from with a plain index, or that hold it."""

@@ -20,6 +20,7 @@ __all__ = [
     "changed",
     "is_mapping",
     "is_sequence",
+    "no_parts",
     "no_views",
     "not_kept",
     "popped",
@@ -130,6 +131,21 @@ def changes_in_place(x: Any) -> bool:
     if isinstance(x, COPIED):
         return True
     return is_users_object(x) and any(hasattr(type(x), name) for name in IN_PLACE)
+
+
+def no_parts(*values: Any) -> None:
+    """Check before a store into a part of a container that these, which it was given, are numbers.
+
+    Errors: NotImplementedError for what the store could change, while its other name is used later.
+
+    >>> no_parts(1.0)
+    """
+    if any(getattr(x, "ndim", 0) > 0 or changes_in_place(x) for x in values):
+        raise NotImplementedError(
+            "an array, list or object is put into a container, then a part of the container is "
+            "changed, then the first is used: in Python the change may show there too. Put a copy "
+            "into the container"
+        )
 
 
 def not_kept(*holders: Any) -> None:

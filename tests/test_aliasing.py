@@ -75,3 +75,31 @@ def test_a_store_into_an_array_copies():
     expected = [[2.0, 1.0], [3.0, 1.0], [4.0, 1.0]]
     assert overt.jit(path)(1.0).tolist() == expected
     assert float(overt.grad(lambda a: path(a).sum())(1.0)) == 6.0
+
+
+def test_numbers_put_into_a_container_that_is_changed_later():
+    def f(x):
+        state = {"a": x, "history": [x, x]}
+        for k in range(3):
+            state["a"] = state["a"] * x + k
+            state["history"][k % 2] = state["a"]
+        return state["history"][0] * state["history"][1] * x
+
+    x = 0.7
+    with overt.enable_x64(True):
+        want = (f(x + 1e-6) - f(x - 1e-6)) / 2e-6
+        assert float(overt.jit(f)(x)) == pytest.approx(f(x))
+        assert float(overt.grad(f)(x)) == pytest.approx(want, rel=1e-6)
+        assert float(overt.jvp(f, (x,), (1.0,))[1]) == pytest.approx(want, rel=1e-6)
+
+
+def test_lists_put_into_a_container_that_is_changed_later():
+    def f(x):
+        values = [x, 1.0]
+        state = {"values": values}
+        state["values"][1] = x * x
+        return values[1]
+
+    for way in (overt.jit(f), overt.grad(f)):
+        with pytest.raises(NotImplementedError, match="Put a copy into the container"):
+            way(0.7)
