@@ -15,6 +15,7 @@ from overt.rewrites.printing import BINARY, Printer
 from overt.rewrites.pushes import is_push
 
 WIDTH = 100
+FILLING = (ast.Name, ast.Constant, ast.Subscript)  # what may share a line with its like
 
 
 class Line(str):
@@ -126,7 +127,7 @@ class Emitter:
             joined += ","
         if len(joined) <= WIDTH - 4 * self.depth and not isinstance(value, ast.Dict):
             self.line(joined)
-        elif not tail and all(isinstance(v, ast.Name) and not prefix for prefix, v in pieces):
+        elif not tail and all(isinstance(v, FILLING) and not prefix for prefix, v in pieces):
             self.depth -= 1
             self.lines.pop()
             names = [self.printer.text(v) for _, v in pieces]

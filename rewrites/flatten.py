@@ -296,7 +296,10 @@ class Flatten:
 
     def flat_Subscript(self, node: ast.Subscript) -> ast.expr:
         value = self.atom(node.value)
-        return ast.Subscript(value, self.index(node.slice), ast.Load())
+        taken = ast.Subscript(value, self.index(node.slice), ast.Load())
+        if getattr(node, "changing", False):
+            taken.changing = True  # type: ignore[attr-defined]
+        return taken
 
     def index(self, node: ast.expr) -> ast.expr:
         if isinstance(node, ast.Tuple):

@@ -195,7 +195,8 @@ class Nesting:
             node = node.operand
         if isinstance(node, ast.Subscript) and isinstance(node.value, ast.Name):
             short = len(self.printer.text(node)) <= LONGEST_SELECTION
-            return node.value.id in self.unchanging and is_key(node.slice) and short
+            constant = node.value.id in self.unchanging and not getattr(node, "changing", False)
+            return constant and is_key(node.slice) and short
         return isinstance(node, ast.Name | ast.Constant)
 
     def trivial_of(self, pending: dict[str, Assign]) -> dict[str, Assign]:

@@ -33,6 +33,7 @@ from overt.rewrites.core import (
 from overt.rewrites.flatten import flatten
 from overt.rewrites.functional_updates import joined
 from overt.rewrites.hoist import hoist
+from overt.rewrites.nesting import is_key, unchanging
 from overt.rewrites.program import Program
 from overt.rewrites.refusal import Refusal
 from overt.rewrites.shapes import Shapes
@@ -190,7 +191,8 @@ def build_pair(
     body = tuple(sweep.out)
     returned = bars[0] if only_active and len(bars) == 1 else core.tuple_of(bars)
     draft = replace(main, params=(), body=body, result=returned, doc="", is_lambda=False)
-    draft = simplify(draft, program)
+    chosen = items_of_parameters(main, forward)
+    draft = simplify(core.map_function(draft, lambda e: core.substitute(e, chosen)), program)
     defined = core.assigned(forward) | {p.name for p in main.params}
     kept = sorted(
         (core.free(draft.body) | (core.reads(draft.result) - core.assigned(draft.body))) & defined,
@@ -224,6 +226,20 @@ def build_pair(
         result_origin=first_line(main),
     )
     return fwd, bwd
+
+
+def items_of_parameters(main: Function, forward: tuple[Stmt, ...]) -> dict[str, ast.expr]:
+    """Parts of statements that only take an item out of a parameter: it is taken out again."""
+    found: dict[str, ast.expr] = {}
+    constant = unchanging(main)
+    for s in forward:
+        if isinstance(s, core.Assign) and isinstance(s.target, str) and core.is_part(s.origin):
+            value = s.value
+            if isinstance(value, ast.Subscript) and isinstance(value.value, ast.Name):
+                same = value.value.id in constant and not getattr(value, "changing", False)
+                if same and is_key(value.slice):
+                    found[s.target] = value
+    return found
 
 
 def with_placeholders(block: tuple[Stmt, ...], kept: set[str]) -> tuple[Stmt, ...]:
