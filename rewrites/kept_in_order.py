@@ -93,9 +93,10 @@ class InOrder(ast.NodeTransformer):
 
     def visit_Call(self, node: ast.Call) -> ast.expr:
         found = self.callee(node.func)
-        if found in (heapq.nlargest, heapq.nsmallest) and len(node.args) == 2:
+        largest = found is heapq.nlargest
+        if (largest or found is heapq.nsmallest) and len(node.args) == 2:
             keywords = [*node.keywords, ast.keyword("reverse", ast.Constant(True))]
-            keywords = keywords if found is heapq.nlargest else node.keywords
+            keywords = keywords if largest else node.keywords
             ordered = ast.Call(ast.Name("sorted", ast.Load()), [self.visit(node.args[1])], keywords)
             some = ast.Slice(None, self.visit(node.args[0]), None)
             return ast.copy_location(ast.Subscript(ordered, some, ast.Load()), node)

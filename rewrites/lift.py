@@ -46,6 +46,7 @@ from overt.rewrites.lift_expressions import LITERALS, Expressions
 from overt.rewrites.liveness import prune
 from overt.rewrites.raising import checked
 from overt.rewrites.scopes import new_name
+from overt.rewrites.selections import selections
 
 LOOPS = {
     range: "loop_range",
@@ -262,6 +263,7 @@ class FunctionLifter:
         main = module.source.main
         mine = module.outermost and (function.name, function.origin) == (main.name, main.origin)
         self.given = {p.name for p in function.params if mine}
+        self.selections, self.masks = selections(function.body)
         self.names = core.Names()
         self.names.reserve(function)
         self.plain: set[str] = set()

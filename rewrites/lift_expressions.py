@@ -23,6 +23,7 @@ from overt.rewrites.callees import (
     is_ours,
 )
 from overt.rewrites.conditions import asked_for_none, without_filter
+from overt.rewrites.selections import is_selection
 
 if TYPE_CHECKING:
     from overt.rewrites.lift import FunctionLifter
@@ -79,7 +80,7 @@ class Expressions(ast.NodeTransformer):
         if isinstance(node, ast.Name):
             return self.plain_name(node.id)
         if isinstance(node, ast.Attribute):
-            return node.attr in PLAIN_ATTRIBUTES
+            return node.attr in PLAIN_ATTRIBUTES and not self.is_selection(node.value)
         if isinstance(node, ast.Subscript):
             return self.plain(node.value) and self.plain(node.slice)
         if isinstance(node, ast.Slice):
@@ -128,6 +129,10 @@ class Expressions(ast.NodeTransformer):
                 return False
         return True
 
+    def is_selection(self, node: ast.expr) -> bool:
+        """Whether a value is `x[mask]`, whose length only the running program may know."""
+        return is_selection(node, self.lifter.selections, self.lifter.masks)
+
     def is_given(self, node: ast.expr) -> bool:
         """Whether a value is an argument as the user gave it."""
         return isinstance(node, ast.Name) and node.id in self.lifter.given
@@ -138,7 +143,7 @@ class Expressions(ast.NodeTransformer):
             if f.id in ("@is_sequence", "@is_mapping", "@is_a"):
                 return True
             if self.callees.is_builtin(f, *PLAIN_BUILTINS):
-                return True
+                return not (self.callees.is_builtin(f, len) and self.is_selection(*node.args))
             simple = self.callees.is_builtin(f, max, min, abs, int, float, bool, round, tuple, list)
             return simple and all(self.plain(a) for a in node.args)
         if isinstance(f, ast.Attribute) and f.attr == "was" and self.plain(f.value):
@@ -238,6 +243,8 @@ class Expressions(ast.NodeTransformer):
             args[:2] = [self.item_of(a) or b for a, b in zip(node.args[:2], args, strict=False)]
         target = self.object(node.func)
         name = getattr(target, "__name__", "")
+        if target is len and len(args) == 1 and self.is_selection(node.args[0]):
+            return self.helper("length", *args)
         if target is print:
             args = [self.shown(old, new) for old, new in zip(node.args, args, strict=True)]
         elif name in APPLYING and args and isinstance(node.args[0], ast.Name | ast.Attribute):

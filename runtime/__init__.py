@@ -60,6 +60,7 @@ _NAMES = {
     " dot_bar_x dot_bar_y matmul_bar_x matmul_bar_y "
     "swapped tensordot_bar_x tensordot_bar_y",
     "numpy.repeating": "pad_back pad_of_tangent repeat_back tile_back unrepeat",
+    "numpy.selected_functions": "length",
     "numpy.selecting": "along_axis_back take_back",
     "numpy.shaping": "negated rollaxis_back shifted transpose_back",
     "numpy.sorting": "sorted_like unsort unsorted",

@@ -84,6 +84,19 @@ class ZipItems(Items):
         return zip(*self.parts, strict=self.strict)
 
 
+class SelectedItems(ZipItems):
+    """The elements that a mask selects, where only the running program knows how many."""
+
+    def item(self, i: Any) -> Any:
+        return super().item(i)[1]
+
+    def replaced(self, new: dict[int, Any]) -> Items:
+        return SelectedItems([part.replaced(new) for part in self.parts])
+
+    def __iter__(self) -> Iterator[Any]:
+        return (self.item(i) for i in range(len(self)))
+
+
 class EnumeratedItems(Items):
     """Things with their number."""
 
@@ -161,6 +174,9 @@ def items_of(iterable: Any) -> Items:
         return iterable
     if isinstance(iterable, range):
         return RangeItems(iterable.start, iterable.stop, iterable.step)
+    if hasattr(iterable, "compacted"):  # x[mask]
+        values, count = iterable.compacted()
+        return SelectedItems([RangeItems(0, count, 1), RowItems(values)])
     if isinstance(iterable, (Array, numpy.ndarray)):
         return RowItems(iterable)
     if isinstance(iterable, Saved):

@@ -232,6 +232,9 @@ def vjp_call(
         out, aux = out
         aux = _without_tape(tape, aux)
     results, out_definition = tree_flatten(out)
+    for x in results:
+        if hasattr(x, "compacted"):  # it holds values of this tape
+            x.refuse("the derivative of a function that gives x[mask]")
     kept = bookkeeping(primals)
 
     def pullback(out_bar: Any) -> tuple[Any, ...]:

@@ -11,7 +11,7 @@ import warnings
 from collections.abc import Callable
 from typing import Any
 
-from overt.runtime.errors import RecordedWarning
+from overt.runtime.errors import NonConcreteBooleanIndexError, RecordedWarning
 from overt.runtime.escape import BY_SOURCE, Escape
 from overt.runtime.primitive import GRAPH
 from overt.runtime.tangents import holds_operators
@@ -49,8 +49,8 @@ def or_on_values(run: Callable[[], Any], again: Callable[[], Any], name: str, *r
     token = BY_SOURCE.set(True)
     try:
         return run()
-    except Escape as escape:
-        error = escape
+    except (Escape, NonConcreteBooleanIndexError) as escape:
+        error: Exception = escape
     finally:
         BY_SOURCE.reset(token)
     before.restore()

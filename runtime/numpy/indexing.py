@@ -12,7 +12,7 @@ from overt.runtime.called import call
 from overt.runtime.containers import COPIED
 from overt.runtime.derivatives import is_inexact
 from overt.runtime.dispatch import CHECKS, GRAPH
-from overt.runtime.errors import StagingError
+from overt.runtime.errors import NonConcreteBooleanIndexError
 from overt.runtime.escape import BY_SOURCE, Escape
 from overt.runtime.numpy.gather_scatter import gather, last_writes, scatter
 from overt.runtime.numpy.index_plan import MaskPlan, Plan, make_plan
@@ -50,8 +50,17 @@ def is_host_array(x: Any) -> bool:
 def read(x: Any, index: Any, mode: str = "clip", fill: Any = None, check: bool = True,
          tell: bool = True, sorted: bool = False, unique: bool = False) -> Any:  # fmt: skip
     """The part of an array that any NumPy index selects."""
+    if isinstance(x, Selected):
+        from overt.runtime.numpy.selected_functions import item_of
+
+        return item_of(x, index)
     if type(index) is int and check and (GRAPH.get() or CHECKS.get()) is None and x.aval.shape:
         return read_row(x, index)
+    if isinstance(index, Selected) or type(index) is tuple and any(map(is_selection, index)):
+        from overt.runtime.numpy.selected_functions import selected_by
+
+        if (found := selected_by(x, index)) is not None:
+            return found
     plan = make_plan(index, x.shape, check, tell)
     part = x if plan.whole else pick(x, spec=plan.spec)
     if isinstance(plan, MaskPlan):
@@ -62,6 +71,10 @@ def read(x: Any, index: Any, mode: str = "clip", fill: Any = None, check: bool =
         part, *plan.indices, axes=plan.axes, at=plan.at, mode=mode, wrap=plan.wrap, fill=fill,
         sorted=sorted, unique=unique,
     )  # fmt: skip
+
+
+def is_selection(x: Any) -> bool:
+    return isinstance(x, Selected)
 
 
 ROW = {
@@ -238,7 +251,7 @@ def masked_write(x: Any, plan: MaskPlan, value: Any, combine: str) -> Any:
         after = len(x.shape) - plan.start - plan.covered
         lead = value.shape[: max(value.ndim - after, 0)]
         if any(n != 1 for n in lead):
-            raise StagingError(
+            raise NonConcreteBooleanIndexError(
                 f"x[mask] = value with a value of shape {value.shape}: which element goes where is "
                 "known only at run time; give one value for every place and write "
                 "x = np.where(mask, value, x)"

@@ -15,6 +15,7 @@ import numpy
 
 from overt.runtime.array import Array, DeviceArray
 from overt.runtime.errors import NonConcreteBooleanIndexError
+from overt.runtime.numpy.lengths import Length
 from overt.runtime.primitive import Composite, Primitive, static_key
 
 __all__ = ["Selected"]
@@ -30,32 +31,6 @@ ELEMENTWISE = frozenset(
     )
 )  # fmt: skip
 REDUCTIONS = frozenset(("sum", "prod", "mean", "var", "std", "any", "all", "max", "min"))
-
-
-class Length:
-    """The number of elements that a mask selects, where Python cannot know it."""
-
-    __slots__ = ("owner",)
-
-    def __init__(self, owner: Selected):
-        self.owner = owner
-
-    def __eq__(self, other: Any) -> bool:
-        return isinstance(other, Length) and same_value(self.owner.mask, other.owner.mask)
-
-    def __hash__(self) -> int:
-        return id(self.owner)
-
-    def __index__(self) -> NoReturn:
-        raise NonConcreteBooleanIndexError(
-            "the number of elements that a boolean index selects is known only at run time, but "
-            f"was needed as a Python number; {WAY_OUT}"
-        )
-
-    __int__ = __bool__ = __index__
-
-    def __repr__(self) -> str:
-        return "<number of true elements>"
 
 
 class Selected(Array):
@@ -98,6 +73,12 @@ class Selected(Array):
     def __len__(self) -> int:
         return operator.index(Length(self))
 
+    def compacted(self) -> tuple[Any, Any]:
+        """The rows with the selected ones first, and how many these are."""
+        from overt.runtime.numpy.selected_functions import compact
+
+        return compact(self)
+
     def refuse(self, what: str) -> NoReturn:
         raise NonConcreteBooleanIndexError(
             f"{what} needs to know how many elements a boolean index selects, which is known only "
@@ -129,6 +110,11 @@ class Selected(Array):
             out = function(**{**bound, "a": self.whole}, **static)
             return self.alike(out)
         if name not in ELEMENTWISE:
+            from overt.runtime.numpy.selected_functions import FUNCTIONS
+
+            known = {key: x for key, x in bound.items() if x is not None}
+            if name in FUNCTIONS and len(known) <= 2 and static.get("axis") in (None, -1, 0):
+                return FUNCTIONS[name](*known.values(), **static)
             self.refuse(f"np.{name}")
         inner = {key: self.inner(x) for key, x in bound.items()}
         return self.alike(function(**inner, **static))

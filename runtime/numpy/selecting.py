@@ -9,10 +9,12 @@ from typing import Any
 import numpy
 
 from overt.runtime import dtypes
+from overt.runtime.array import Array
 from overt.runtime.errors import StagingError
-from overt.runtime.numpy.index_plan import host_value, mask_value, wide_index
+from overt.runtime.numpy.index_plan import host_value, mask_if_known, mask_value, wide_index
 from overt.runtime.numpy.indexing import read
 from overt.runtime.numpy.movement import normal_axis, shape_of, with_rule
+from overt.runtime.numpy.selected import Selected
 from overt.runtime.primitive import composite
 
 __all__ = [
@@ -275,7 +277,11 @@ def nonzero(a: Any, *, size: int | None = None, fill_value: Any = None) -> tuple
     a = np.atleast_1d(np.asarray(a)) if not shape_of(a) else np.asarray(a)
     hit = a if a.dtype == bool else a != 0
     if size is None:
-        known = mask_value(hit, "nonzero")
+        known = mask_if_known(hit) if isinstance(hit, Array) else numpy.asarray(hit)
+        if known is None:
+            from overt.runtime.numpy.selected_functions import places_where
+
+            return places_where(hit)
         return tuple(np.asarray(place.astype(dtypes.int_type())) for place in numpy.nonzero(known))
     size = operator.index(size)
     if isinstance(fill_value, tuple):
@@ -317,6 +323,9 @@ def argwhere(a: Any, *, size: int | None = None, fill_value: Any = None) -> Any:
     places = nonzero(a, size=size, fill_value=fill_value)
     if not shape_of(a):
         return np.zeros((len(places[0]), 0), np.int32)
+    if isinstance(places[0], Selected):
+        whole = np.stack([place.whole for place in places], axis=-1)
+        return Selected(whole, places[0].mask[..., None], 0, len(places))
     return np.stack(places, axis=1)
 
 

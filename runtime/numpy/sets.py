@@ -11,8 +11,9 @@ from typing import Any, NamedTuple
 import numpy
 
 from overt.runtime import dtypes
-from overt.runtime.numpy.index_plan import mask_value
+from overt.runtime.numpy.index_plan import mask_if_known, mask_value
 from overt.runtime.numpy.movement import normal_axis
+from overt.runtime.numpy.selected import Selected
 from overt.runtime.primitive import composite
 
 __all__ = [
@@ -79,6 +80,10 @@ def unique(
     ranked = rows[order]
     is_first = first_of_run(ranked, equal_nan)
     wide = dtypes.int_type()
+    if size is None and mask_if_known(is_first) is None and flat and sorted:
+        if return_index or return_inverse or return_counts:
+            mask_value(is_first, "unique without size=...")
+        return Selected(np.ravel(ar)[order], is_first, 0, 1)
     if size is None:
         first = numpy.nonzero(mask_value(is_first, "unique without size=..."))[0]
         places = np.asarray(first.astype(wide))
