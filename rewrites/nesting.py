@@ -61,6 +61,10 @@ def is_pure_in(node: ast.Call, program: Program) -> bool:
     return False
 
 
+# What computes its parts more than once, or later.
+HIDING = (ast.Lambda, ast.ListComp, ast.GeneratorExp, ast.DictComp, ast.SetComp)
+
+
 class Nesting:
     """Moves expressions of compiler's names to their only use."""
 
@@ -81,11 +85,9 @@ class Nesting:
     def count(self, node: ast.AST | None, path: tuple[str, ...], role: str) -> None:
         if node is None:
             return
-        hidden = any(
-            isinstance(n, ast.Lambda | ast.ListComp | ast.GeneratorExp | ast.DictComp | ast.SetComp)
-            for n in ast.walk(node)
-        )
-        for n in ast.walk(node):
+        nodes = list(ast.walk(node))
+        hidden = any(isinstance(n, HIDING) for n in nodes)
+        for n in nodes:
             if isinstance(n, ast.Name) and core.is_local(n.id):
                 self.uses[n.id] += 1 + hidden
                 self.places[n.id] = (path, role)

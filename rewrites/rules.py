@@ -20,6 +20,7 @@ import overt.runtime.cotangents  # noqa: F401  rules of containers
 import overt.runtime.numpy as ours
 from overt.rewrites import core
 from overt.rewrites.members import members_of
+from overt.rewrites.scopes import nodes_at
 from overt.runtime.primitive import Primitive, Rule, counterpart, rule_of
 from overt.runtime.scalars import is_a, is_false, is_true
 
@@ -325,7 +326,9 @@ class Parameters:
 def rule_text(rule: Callable[..., Any]) -> tuple[Parameters, ast.expr, Mapping[str, Any]]:
     """Parameters and body of a rule: a lambda or a function of one `return`."""
     code = rule.__code__
-    for node in rule_nodes(code.co_filename):
+    for node in nodes_at(parsed(code.co_filename), code.co_firstlineno):
+        if not isinstance(node, ast.Lambda | ast.FunctionDef):
+            continue
         if node.lineno != code.co_firstlineno and not isinstance(node, ast.FunctionDef):
             continue
         if isinstance(node, ast.Lambda) and code.co_name == "<lambda>" and is_code(node, code):
@@ -347,9 +350,8 @@ def rule_text(rule: Callable[..., Any]) -> tuple[Parameters, ast.expr, Mapping[s
 
 
 @functools.cache
-def rule_nodes(file: str) -> list[ast.Lambda | ast.FunctionDef]:
-    tree = ast.parse("".join(linecache.getlines(file)))
-    return [n for n in ast.walk(tree) if isinstance(n, ast.Lambda | ast.FunctionDef)]
+def parsed(file: str) -> ast.Module:
+    return ast.parse("".join(linecache.getlines(file)))
 
 
 def is_code(node: ast.Lambda, code: types.CodeType) -> bool:

@@ -96,6 +96,14 @@ def locals_of(node: ast.FunctionDef | ast.Lambda) -> set[str]:
     return parameters(node) | Scope(node).assigned
 
 
+def nodes_at(tree: ast.Module, line: int) -> Iterator[ast.AST]:
+    """Every node of the statements of a module that a line belongs to, decorators included."""
+    for s in tree.body:
+        first = min([s.lineno, *(d.lineno for d in getattr(s, "decorator_list", ()))])
+        if first <= line <= (s.end_lineno or s.lineno):
+            yield from ast.walk(s)
+
+
 def own_nodes(node: ast.AST) -> Iterator[ast.AST]:
     """Every node of a function that is not inside one nested in it; the nested ones too."""
     body = node.body if isinstance(node, NESTED) else [node]

@@ -23,6 +23,7 @@ from overt.rewrites.aliasing import MAKERS, check_aliases
 from overt.rewrites.core import NOWHERE, Origin
 from overt.rewrites.refusal import Refusal
 from overt.rewrites.rules import Resolver, our_function
+from overt.rewrites.scopes import nodes_at
 from overt.runtime.saved import Saved
 from overt.transformer.dependencies import ATOMS, MISSING, RECORD
 
@@ -65,7 +66,6 @@ def read_file(name: str, module_globals: dict[str, Any] | None = None) -> File:
         raise OSError(f"no source text for {name!r}")
     text = "".join(lines)
     tree = ast.parse(text)
-    keep_number_texts(tree, lines)
     comments = {}
     for token in tokenize.generate_tokens(io.StringIO(text).readline):
         if token.type == tokenize.COMMENT:
@@ -173,13 +173,15 @@ def load(function: Callable[..., Any]) -> Loaded:
             f"the source of {function.__qualname__!r} cannot be read ({error})",
             "Define it in a file or in a notebook cell.",
         ) from None
-    return Loaded(function, find_node(file, code), file)
+    node = find_node(file, code)
+    keep_number_texts(node, file.lines)
+    return Loaded(function, node, file)
 
 
 def find_node(file: File, code: types.CodeType) -> ast.FunctionDef | ast.Lambda:
     kind: type = ast.Lambda if code.co_name == "<lambda>" else ast.FunctionDef
     found: list[Any] = []
-    for node in ast.walk(file.tree):
+    for node in nodes_at(file.tree, code.co_firstlineno):
         if isinstance(node, kind):
             decorators = getattr(node, "decorator_list", ())
             first = min([node.lineno, *(d.lineno for d in decorators)])
