@@ -329,6 +329,21 @@ def _substitute(node: Any, table: Mapping[str, ast.expr]) -> Any:
     return new
 
 
+class Renaming:
+    """Replaces names in what is mapped, but not those that a nested function binds itself."""
+
+    def __init__(self, table: Mapping[str, ast.expr]) -> None:
+        self.table = table
+
+    def __call__(self, node: Any) -> Any:
+        return substitute(node, self.table)
+
+    def within(self, function: Function) -> Renaming:
+        """The renaming inside a nested function."""
+        own = {p.name for p in function.params}
+        return Renaming({name: new for name, new in self.table.items() if name not in own})
+
+
 def map_exprs(block: Block, function: Callable[[ast.expr], ast.expr]) -> Block:
     """The block with `function` applied to every expression in it, nested blocks included."""
     return tuple(map_stmt(s, function) for s in block)
@@ -349,7 +364,8 @@ def map_stmt(s: Stmt, f: Callable[[Any], Any]) -> Stmt:
         head = {"items": f(s.items)} if isinstance(s, For) else {"test": f(s.test)}
         return replace(s, carries=carries, body=map_exprs(s.body, f), until=until, **head)
     if isinstance(s, Define):
-        return replace(s, function=map_function(s.function, f))
+        inner = f.within(s.function) if isinstance(f, Renaming) else f
+        return replace(s, function=map_function(s.function, inner))
     if isinstance(s, With):
         items = tuple(ast.withitem(f(i.context_expr), i.optional_vars) for i in s.items)
         return replace(s, items=items, body=map_exprs(s.body, f))

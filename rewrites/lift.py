@@ -378,8 +378,7 @@ class FunctionLifter:
             params.append(p)
         if not table:
             return f
-        f = core.map_function(f, lambda node: core.substitute(node, table))
-        return replace(f, params=tuple(params))
+        return replace(core.map_function(f, core.Renaming(table)), params=tuple(params))
 
     # --- statements
 
