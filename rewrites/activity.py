@@ -13,6 +13,7 @@ from overt.rewrites.core import Assign, Do, For, If, While, With, is_local
 from overt.rewrites.keeping import Keeping
 from overt.rewrites.refusal import Refusal
 from overt.rewrites.rules import ARRAY_ATTRIBUTES, DISCRETE, STATIC_ATTRIBUTES, Resolver
+from overt.rewrites.scopes import SET_ITEM
 from overt.runtime.ownership import is_library
 from overt.runtime.primitive import rule_of
 from overt.runtime.tangents import class_has_operators
@@ -111,7 +112,7 @@ class Activity:
         if isinstance(node, ast.Name):
             return node.id in self.dicts
         if isinstance(node, ast.Call) and isinstance(node.func, ast.Name):
-            if node.func.id in ("@set_item", "@changed", "@merged"):
+            if node.func.id in (*SET_ITEM, "@changed", "@merged"):
                 return self.is_dict(node.args[0])
             return node.func.id == "dict"
         return isinstance(node, ast.Dict | ast.DictComp)
@@ -367,7 +368,7 @@ def indices_of(node: ast.AST) -> set[str]:
         if isinstance(n, ast.Subscript) and isinstance(n.slice, ast.Name):
             found.add(n.slice.id)
         elif isinstance(n, ast.Call) and isinstance(n.func, ast.Name):
-            if n.func.id == "@set_item" and isinstance(n.args[1], ast.Name):
+            if n.func.id in SET_ITEM and isinstance(n.args[1], ast.Name):
                 found.add(n.args[1].id)
     return found
 

@@ -18,6 +18,7 @@ from overt.rewrites import core
 from overt.rewrites.core import Assign, Block, For, Function, If, Stmt, While, With, is_local, reads
 from overt.rewrites.liveness import Pruner
 from overt.rewrites.refusal import Refusal
+from overt.rewrites.scopes import SET_ITEM
 
 VIEWS = frozenset("T real imag flat mT".split())
 VIEW_CALLS = frozenset(
@@ -28,7 +29,7 @@ MAKERS = frozenset(
     "zeros ones empty full array arange linspace eye zeros_like ones_like empty_like "
     "full_like".split()
 )
-STORES = frozenset(("@set_item", "@stored_back", "@appended", "@changed", "@popped"))
+STORES = frozenset((*SET_ITEM, "@stored_back", "@appended", "@changed", "@popped"))
 
 
 def check_aliases(
@@ -490,6 +491,8 @@ class Aliases:
         """Refuse a call of a function that changes an argument which is needed later."""
         for call in ast.walk(node):
             if not isinstance(call, ast.Call) or not isinstance(call.func, ast.Name):
+                continue
+            if getattr(call, "gives_back", False):
                 continue
             changing = self.changed_params(call.func.id)
             for place, a in enumerate(call.args):

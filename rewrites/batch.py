@@ -23,6 +23,7 @@ from overt.rewrites.core import Assign, Carry, For, Function, If, Source, While
 from overt.rewrites.lift import FunctionLifter
 from overt.rewrites.lift_expressions import Expressions
 from overt.rewrites.liveness import prune
+from overt.rewrites.scopes import SET_ITEM
 from overt.rewrites.taint import tainted_names
 
 # What may be undefined, or have no derivative, outside the branch that it stands in.
@@ -161,7 +162,7 @@ class Batcher(FunctionLifter):
     def is_array_call(self, node: ast.Call) -> bool:
         f = node.func
         if isinstance(f, ast.Name) and f.id.startswith("@"):
-            return f.id == "@set_item" and self.is_numeric(node.args[0])
+            return f.id in SET_ITEM and self.is_numeric(node.args[0])
         value = self.callees.object(f)
         if value is abs:
             return True

@@ -188,6 +188,7 @@ class Function:
     users: tuple[int, ...] | None = ()  # parts of a result tuple that are the user's own; None: all
     decorators: tuple[ast.expr, ...] = ()  # printed above it
     made: frozenset[str] = frozenset()  # names that are not the user's, such as that of the result
+    foreign: frozenset[str] = frozenset()  # names of containers that others hold too
 
 
 # --- building -------------------------------------------------------------------------------------

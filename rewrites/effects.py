@@ -19,6 +19,13 @@ if TYPE_CHECKING:
     from overt.rewrites.callees import Callees
 
 
+# Methods that only containers have.  Those of a function's own have another form by now.
+TAKING = frozenset(
+    "pop popitem popleft setdefault append extend insert remove clear discard appendleft "
+    "extendleft".split()
+)
+
+
 def effects_of(function: Function) -> frozenset[str]:
     """Nested functions that write outside themselves, by `nonlocal`, `global` or a store."""
     found: set[str] = set()
@@ -49,8 +56,24 @@ def writes(s: core.Stmt) -> bool:
     """Whether a statement changes something that is not a local name."""
     if isinstance(s, Do):
         return not isinstance(s.node, ast.Expr | ast.Assert | ast.Raise) or changes_contents(s.node)
+    if isinstance(s, Assign) and takes_out(s.value):
+        return True
     target = s.target if isinstance(s, Assign | core.For) else ()
     return sets_outside(target)
+
+
+def takes_out(value: ast.expr) -> bool:
+    """Whether an expression changes a container that is not the function's own."""
+    return any(
+        isinstance(n, ast.Call)
+        and (
+            isinstance(n.func, ast.Attribute)
+            and n.func.attr in TAKING
+            or isinstance(n.func, ast.Name)
+            and n.func.id in ("@put_item", "@stored_in")
+        )
+        for n in ast.walk(value)
+    )
 
 
 def sets_outside(target: core.Pattern) -> bool:

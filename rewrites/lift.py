@@ -40,12 +40,13 @@ from overt.rewrites.effects import (
     must_stay,
     outer_names,
     sets_outside,
+    takes_out,
     writes,
 )
 from overt.rewrites.lift_expressions import LITERALS, Expressions
 from overt.rewrites.liveness import prune
 from overt.rewrites.raising import checked
-from overt.rewrites.scopes import new_name
+from overt.rewrites.scopes import SET_ITEM, new_name
 from overt.rewrites.selections import selections
 
 LOOPS = {
@@ -58,7 +59,7 @@ LOOPS = {
 MAKING = frozenset(
     "array asarray asanyarray ascontiguousarray zeros ones full empty eye arange".split()
 )
-STORES = frozenset(("@set_item", "@appended", "@changed", "@popped"))
+STORES = frozenset((*SET_ITEM, "@appended", "@changed", "@popped"))
 SHORT = 60  # the longest branch that is written as a lambda
 
 
@@ -206,8 +207,9 @@ class Module:
 
     def stores(self) -> bool:
         """Whether something is stored into here: as it stands, that changes the object itself."""
-        if any(writes_elsewhere(f)(s) for f in self.source.functions for s in core.walk(f.body)):
-            return True
+        for f in self.source.functions:
+            if takes_out(f.result) or any(map(writes_elsewhere(f), core.walk(f.body))):
+                return True
         return any(
             isinstance(node.func, ast.Name) and node.func.id in STORES
             for f in self.source.functions
@@ -269,6 +271,7 @@ class FunctionLifter:
         self.plain: set[str] = set()
         self.cells: set[str] = set(function.cells)
         self.not_the_users: set[str] = set(function.made)
+        self.foreign: set[str] = set(function.foreign)
         self.lifted_here: set[str] = set()
         self.functions: set[str] = set()  # local names that are called, so hold functions
         self.lists = lists_in(function)
@@ -337,9 +340,8 @@ class FunctionLifter:
         )
         body = self.block(f.body)
         result = self.expr(f.result)
-        if f.name not in ("__init__", "__post_init__") and any(
-            map(writes_elsewhere(f), core.walk(body))
-        ):
+        changes = takes_out(f.result) or any(map(writes_elsewhere(f), core.walk(body)))
+        if f.name not in ("__init__", "__post_init__") and changes:
             guard = Do(ast.Expr(core.call(core.name("@once_a_call"))), NOWHERE)
             body = (guard, *body)
         return direct(replace(f, params=params, body=body, result=result))
@@ -544,6 +546,8 @@ class FunctionLifter:
                 inside |= {n for n in core.reads(r) if core.is_local(n)} - core.assigned(block)
             found |= inside
         found -= self.functions | self.lifted_here
+        # A copy of a container that others hold too would not show them what changes.
+        found -= {n for n in found if core.base(n) in self.foreign}
         seen: dict[str, str] = {}
         for n in self.ordered(found):
             seen.setdefault(n, n)

@@ -279,7 +279,8 @@ class Expressions(ast.NodeTransformer):
     def staged_builtin(self, node: ast.Call) -> str:
         for builtin, name in STAGED_BUILTINS.items():
             if self.callees.is_builtin(node.func, builtin):
-                return "" if all(self.plain(a) for a in node.args) else name
+                kept = builtin is not print and all(self.plain(a) for a in node.args)
+                return "" if kept else name
         return ""
 
     def as_lifted(self, f: ast.expr) -> ast.expr:

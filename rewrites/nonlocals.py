@@ -49,13 +49,15 @@ class Sharing:
     has_value: bool
 
 
-def shared_by_argument(node: ast.FunctionDef) -> tuple[ast.FunctionDef, set[str]]:
+def shared_by_argument(
+    node: ast.FunctionDef, foreign: set[str]
+) -> tuple[ast.FunctionDef, set[str]]:
     """The function, what its nested ones share passed and returned; and what stays shared."""
     node = with_late_lambdas_named(node)
     nested = {n.name: n for n in own_nodes(node) if isinstance(n, ast.FunctionDef)}
     dropped: set[str] = set()
     while nested:
-        plan = plan_of(node, nested, dropped)
+        plan = plan_of(node, nested, dropped, foreign)
         if not plan:
             break
         try:
@@ -102,12 +104,15 @@ def with_late_lambdas_named(node: ast.FunctionDef) -> ast.FunctionDef:
 
 
 def plan_of(
-    node: ast.FunctionDef, nested: dict[str, ast.FunctionDef], dropped: set[str]
+    node: ast.FunctionDef,
+    nested: dict[str, ast.FunctionDef],
+    dropped: set[str],
+    foreign: set[str],
 ) -> dict[str, Sharing]:
     """The sharing of each nested function that can be rewritten; `dropped` cannot."""
     mine = locals_of(node) - Scope(node).outer - set(nested)
     declared = {g: declared_by(f) & mine for g, f in nested.items()}
-    sets = {g: declared[g] | (contents_changed_by(f) & mine) for g, f in nested.items()}
+    sets = {g: declared[g] | (contents_changed_by(f) & mine - foreign) for g, f in nested.items()}
     deep = {n for f in nested.values() for n in declared_deeper(f)}
     free = {g: free_names(f) for g, f in nested.items()}
     timeline = Timeline(node)

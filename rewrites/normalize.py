@@ -18,6 +18,7 @@ from overt.rewrites.conditions import changed_roots, loops_that_ask_inside, sets
 from overt.rewrites.core import NOWHERE, Names, Origin
 from overt.rewrites.endless import without_endless
 from overt.rewrites.filters import unfiltered
+from overt.rewrites.foreign import foreign_names, grows
 from overt.rewrites.generators import listed
 from overt.rewrites.iterators import iterators_as_lists
 from overt.rewrites.kept_in_order import lists_kept_in_order
@@ -26,7 +27,7 @@ from overt.rewrites.outputs import outputs_returned
 from overt.rewrites.patterns import match_to_branches
 from overt.rewrites.pushes import pushes_as_values
 from overt.rewrites.refusal import Refusal
-from overt.rewrites.scopes import CHANGING, Scope, changed_names, parameters, root_name
+from overt.rewrites.scopes import CHANGING, Scope, changed_names, locals_of, parameters, root_name
 from overt.rewrites.views import assigned_names, written_through
 
 NOT_SUPPORTED = {
@@ -87,6 +88,9 @@ class Builder:
         self.through: frozenset[str] = frozenset()  # names kept in step with what is stored
         self.fills: frozenset[str] = frozenset()  # names whose objects the statement writes into
         self.unused: ast.expr | None = None  # the expression whose value nothing reads
+        self.gives_back = False  # whether the statement's call returns what it changes
+        self.foreign: set[str] = set()  # names of containers that others hold too
+        self.unsure: set[str] = set()  # names of such containers or of arrays
 
     # --- functions
 
@@ -96,7 +100,10 @@ class Builder:
             taken = {n.id for n in ast.walk(node) if isinstance(n, ast.Name)}
             node = listed(node, taken)
             node = iterators_as_lists(node, self.text.known, self.text.definition, taken)
-            node, stays = shared_by_argument(node)
+            sure, unsure = foreign_names(node, locals_of(node), self.text.definition)
+            self.foreign |= sure
+            self.unsure |= unsure
+            node, stays = shared_by_argument(node, self.foreign)
             scope = Scope(node)
             scope.cells |= stays | shared_with_classes(node)
         else:
@@ -140,9 +147,12 @@ class Builder:
             body, doc = without_doc(node.body)
             names = {n.id for n in ast.walk(node) if isinstance(n, ast.Name)}
             names |= self.local
-            body = lists_kept_in_order(body, self.own(body, scope), names, self.text.object)
-            body = outputs_returned(body, self.own(body, scope), names, self.text.definition)
-            body = written_through(body, self.own(body, scope), names)
+            own = self.own(body, scope) - self.foreign
+            body = lists_kept_in_order(body, own, names, self.text.object)
+            own = self.own(body, scope) - self.foreign
+            body = outputs_returned(body, own, names, self.text.definition, self.foreign)
+            own = self.own(body, scope) - self.foreign
+            body = written_through(body, own, names)
             self.local |= self.own(body, scope)
             taken = {n.id for n in ast.walk(node) if isinstance(n, ast.Name)} | self.local
             last, known = body[-1] if body else None, set(taken)
@@ -169,6 +179,7 @@ class Builder:
             self.origin,
             frozenset(self.cells),
             made=frozenset(self.made),
+            foreign=frozenset(self.foreign),
         )
 
     def own(self, body: list[ast.stmt], scope: Scope) -> set[str]:
@@ -179,6 +190,7 @@ class Builder:
     def nested(self, node: ast.FunctionDef | ast.Lambda) -> core.Function:
         inner = Builder(self.names, self.text)
         inner.enclosing = self.enclosing | (self.local - self.cells)
+        inner.foreign = set(self.foreign)
         return inner.function(node, self.env)
 
     # --- names
@@ -207,6 +219,7 @@ class Builder:
         if isinstance(value, ast.Call):
             value.through = self.through  # type: ignore[attr-defined]
             value.fills = self.fills  # type: ignore[attr-defined]
+            value.gives_back = self.gives_back  # type: ignore[attr-defined]
         self.emit(core.Assign(target, value, self.origin))
 
     # --- expressions
@@ -229,6 +242,7 @@ class Builder:
                 self.origin = self.text.origin(s.lineno)
             self.through = getattr(s, "through", frozenset())
             self.fills = getattr(s, "fills", frozenset())
+            self.gives_back = getattr(s, "gives_back", False)
             getattr(self, f"do_{type(s).__name__}", self.opaque)(s)
 
     def inner(self, body: Sequence[ast.stmt]) -> core.Block:
@@ -278,8 +292,11 @@ class Builder:
             if isinstance(target, ast.Name):
                 self.env.pop(target.id, None)
             elif isinstance(target, ast.Subscript):
-                place = self.expr(index_of(target.slice))
-                self.change(target.value, "__delitem__", [place], "ignored")
+                index = self.expr(index_of(target.slice))
+                if self.change(target.value, "__delitem__", [index], "ignored") is None:
+                    index = self.expr(target.slice)
+                    place = ast.Subscript(self.expr(target.value), index, ast.Del())
+                    self.emit(core.Do(ast.Delete([place]), self.origin))
             else:
                 self.emit(core.Do(ast.Delete([self.expr(target)]), self.origin))
 
@@ -307,6 +324,10 @@ class Builder:
 
     def do_AugAssign(self, s: ast.AugAssign) -> None:
         target = s.target
+        if grows(s) and not (isinstance(target, ast.Name) and self.is_own(target.id)):
+            extend = ast.Attribute(reading(target), "extend", ast.Load())
+            self.emit(core.Do(ast.Expr(self.expr(ast.Call(extend, [s.value], []))), self.origin))
+            return
         if isinstance(target, ast.Name):
             old = self.expr(ast.Name(target.id, ast.Load()))
             value = ast.BinOp(old, s.op, self.expr(s.value))
@@ -345,17 +366,24 @@ class Builder:
         holder, root = target.value, target.value
         while isinstance(root, ast.Subscript | ast.Attribute):
             root = root.value
-        ours = isinstance(root, ast.Name) and root.id in self.local and root.id not in self.cells
-        if isinstance(holder, ast.Attribute):
-            ours = True
-        if not ours:
+        ours = isinstance(root, ast.Name) and self.is_own(root.id)
+        if not ours and not isinstance(holder, ast.Attribute):
             place = ast.Subscript(self.expr(holder), self.expr(target.slice), ast.Store())
             self.emit(core.Do(ast.Assign([place], value), self.origin))
             return
         old = self.expr(reading(holder))
         new = core.call("set_item", old, index_of(self.expr(target.slice)), value)
-        new.func = core.name("@set_item")
+        if isinstance(holder, ast.Attribute):
+            new.func = core.name("@put_item")
+        elif isinstance(root, ast.Name) and root.id in self.unsure:
+            new.func = core.name("@stored_in")
+        else:
+            new.func = core.name("@set_item")
         self.replaced(holder, new)
+
+    def is_own(self, name: str) -> bool:
+        """Whether a name is a local one, of something that only this function holds."""
+        return name in self.local and name not in self.cells and name not in self.foreign
 
     def replaced(self, holder: ast.expr, new: ast.expr) -> None:
         """A container, or an item of one, becomes `new`."""
@@ -390,7 +418,7 @@ class Builder:
         root = holder
         while isinstance(root, ast.Subscript):
             root = root.value
-        if not (isinstance(root, ast.Name) and root.id in self.local and root.id not in self.cells):
+        if not (isinstance(root, ast.Name) and self.is_own(root.id)):
             return None
         old = self.expr(reading(holder))
         if result == "ignored":

@@ -20,10 +20,15 @@ Definition = Callable[[str], ast.FunctionDef | None]
 
 
 def outputs_returned(
-    body: list[ast.stmt], local: set[str], taken: set[str], definition: Definition
-) -> list[ast.stmt]:
-    """The body of a function in which every call gives back what it writes into."""
+    body: list[ast.stmt], local: set[str], taken: set[str], definition: Definition,
+    foreign: set[str],
+) -> list[ast.stmt]:  # fmt: skip
+    """The body of a function in which every call gives back what it writes into.
+
+    `foreign` are names of containers that others hold too.
+    """
     work = Outputs(local, taken, definition)
+    work.foreign = foreign
     for s in body:
         work.find(s)
     made = work.block(body)
@@ -35,6 +40,7 @@ class Outputs:
 
     def __init__(self, local: set[str], taken: set[str], definition: Definition) -> None:
         self.local, self.taken, self.definition = local, taken, definition
+        self.foreign: set[str] = set()
         self.nested: dict[str, ast.FunctionDef] = {}
         self.copies: list[ast.stmt] = []
         self.known: dict[str, tuple[str, list[int]] | None] = {}  # the variant, which arguments
@@ -110,7 +116,15 @@ class Outputs:
                 before.append(placed(held, value.args[i], s))
                 value.args[i] = loaded(held)
         given = [value.args[i] for i in places if i < len(value.args)]
-        names = [a.id for a in given if isinstance(a, ast.Name) and a.id in self.local]
+        after: list[ast.stmt] = []
+        names, own = [], set()
+        for a in given:
+            if self.is_outside(a):
+                names.append(self.fresh("changed"))
+                after.append(kept_outside(a, names[-1], s))
+            elif isinstance(a, ast.Name) and a.id in self.local:
+                names.append(a.id)
+                own.add(a.id)
         if len(names) != len(places) or len(set(names)) != len(names):
             return [s]
         call = copy.copy(value)
@@ -124,7 +138,19 @@ class Outputs:
         made = ast.Assign([ast.Tuple(targets, ast.Store())], call)
         for node in ast.walk(made):
             ast.copy_location(node, s)
-        return [*before, self.filling(made, set(names))]
+        made.gives_back = True  # type: ignore[attr-defined]
+        return [*before, self.filling(made, own), *after]
+
+    def is_outside(self, node: ast.expr) -> bool:
+        """Whether an argument is a container that others hold too."""
+        root = node
+        while isinstance(root, ast.Attribute | ast.Subscript):
+            root = root.value
+        if not isinstance(root, ast.Name):
+            return False
+        if isinstance(node, ast.Attribute) or root.id in self.foreign:
+            return True
+        return root.id not in self.local and root.id not in self.nested
 
     def is_part(self, node: ast.expr) -> bool:
         """Whether an argument is a part of something that a name stands for."""
@@ -161,6 +187,15 @@ class Outputs:
         if outside:
             self.copies.append(changed_copy(node, new, places))
         return self.known[name]
+
+
+def kept_outside(outer: ast.expr, name: str, s: ast.stmt) -> ast.stmt:
+    """The statement that lets a container of others hold what a helper has made of it."""
+    call = ast.Call(loaded("@put_contents"), [copy.deepcopy(outer), loaded(name)], [])
+    made = ast.Expr(call)
+    for node in ast.walk(made):
+        ast.copy_location(node, s)
+    return made
 
 
 def changed_places(node: ast.FunctionDef) -> list[int]:

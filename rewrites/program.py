@@ -12,6 +12,7 @@ from overt.rewrites.functional_updates import spelled
 from overt.rewrites.hoist import hoist
 from overt.rewrites.refusal import Refusal
 from overt.rewrites.rules import Resolver
+from overt.rewrites.scopes import SET_ITEM
 from overt.rewrites.simplify import simplify
 from overt.runtime.primitive import rule_of
 
@@ -86,7 +87,7 @@ class Program:
     def is_plain_call(self, node: ast.Call, seen: tuple[str, ...]) -> bool:
         if isinstance(node.func, ast.Name) and node.func.id == "@appended":
             return True
-        if isinstance(node.func, ast.Name) and node.func.id == "@set_item":
+        if isinstance(node.func, ast.Name) and node.func.id in SET_ITEM:
             return False  # as it stands in the user's text, it would store into the array itself
         if isinstance(node.func, ast.Attribute) and self.resolver.object(node.func) is None:
             return node.func.attr in (
@@ -213,7 +214,7 @@ class Program:
                     record = method in ("pushed", "reversed")
                     if name in SELECTING or method and fn is None and not record:
                         return True
-                    if isinstance(node.func, ast.Name) and node.func.id == "@set_item":
+                    if isinstance(node.func, ast.Name) and node.func.id in SET_ITEM:
                         return True
                 if isinstance(node, ast.Subscript) and isinstance(node.value, ast.Name):
                     if core.is_local(node.value.id) and has_slice(node.slice):

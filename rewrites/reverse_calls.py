@@ -12,6 +12,7 @@ from overt.rewrites.pushes import is_push
 from overt.rewrites.refusal import Refusal
 from overt.rewrites.reverse_operations import Operations
 from overt.rewrites.rules import ARRAY_METHODS, Application, applied, as_function_of_array
+from overt.rewrites.scopes import SET_ITEM
 
 
 class Calls(Operations):
@@ -39,7 +40,7 @@ class Calls(Operations):
             if read is None:
                 return self.unknown(s, target, value, bar)
             fn, args = read
-        if isinstance(value.func, ast.Name) and value.func.id == "@set_item" and len(args) == 3:
+        if isinstance(value.func, ast.Name) and value.func.id in SET_ITEM and len(args) == 3:
             if changes_length(args[1], args[2]):
                 return self.unknown(s, target, value, bar)
             self.store(args, target, bar)

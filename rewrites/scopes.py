@@ -11,6 +11,9 @@ CHANGING = frozenset(
     "popleft appendleft extendleft rotate fill".split()
 )
 
+# Helpers that give a container or an array with one item set.
+SET_ITEM = frozenset(("@set_item", "@put_item", "@stored_in"))
+
 NESTED = (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda, ast.ClassDef)
 
 

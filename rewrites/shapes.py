@@ -12,6 +12,7 @@ import ast
 from overt.rewrites import core
 from overt.rewrites.core import Assign, Define, Do, For, If, While, With
 from overt.rewrites.rules import OPERATORS, Resolver, applied
+from overt.rewrites.scopes import SET_ITEM
 from overt.runtime.primitive import rule_of
 
 Shape = frozenset[str]
@@ -194,7 +195,7 @@ class Shapes:
             helper = node.func.id
             if helper == "len":
                 return SCALAR
-            if helper in ("@set_item", "@set_at", "@added_at", "@np.full_like") and node.args:
+            if helper in (*SET_ITEM, "@set_at", "@added_at", "@np.full_like") and node.args:
                 return self.of(node.args[0])
             if helper in ("@over", "@times"):
                 return self.union(*node.args)

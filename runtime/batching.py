@@ -10,8 +10,10 @@ from typing import Any
 
 from overt.runtime.aval import aval_of
 from overt.runtime.derivatives import is_array
+from overt.runtime.errors import StagingError
 from overt.runtime.lanes import Lanes, move_axis, spread
 from overt.runtime.levels import new_level
+from overt.runtime.outer_effects import ChangesOutside, Outside, one_by_one
 from overt.runtime.tree import keystr, prefix_leaves, tree_flatten, tree_leaves_with_path
 from overt.runtime.undefined import refuse_unset
 from overt.runtime.unsure import settled
@@ -35,12 +37,17 @@ def vmap_call(
     axis_size: int | None = None,
     kwargs: dict[str, Any] | None = None,
     axis_name: Any = None,
+    owner: Any = None,
+    alone: bool = False,
 ) -> Any:
     """Run `fn` once on all lanes of `args`.
 
     `in_axes` and `out_axes` are trees of ints and None, or prefixes of such; keyword arguments are
     mapped over axis 0.  With `out_axes=AUTO` results that are the same in every lane stay as they
     are, and a pair (results, axes) comes back: what one function leaves for the next.
+
+    `owner` is the user's function, if what it changes outside must end as a loop over the lanes
+    leaves it; `alone` raises `ChangesOutside` where that needs the lanes one after another.
 
     Errors: as JAX's: ValueError for axes that do not fit, sizes that differ, a mapped result whose
     out_axes is None.
@@ -51,21 +58,54 @@ def vmap_call(
     axes = _flat_in_axes((in_axes, 0), (args, kwargs))
     axes = [_normal_in_axis(axis, leaf) for axis, leaf in zip(axes, leaves, strict=True)]
     lanes = _lane_count(fn, leaves, axes, axis_size, (args, kwargs))
-    with new_level() as level:
-        batched = [
-            leaf if axis is None else Lanes(_lanes_first(leaf, axis), level)
-            for leaf, axis in zip(leaves, axes, strict=True)
+
+    def at_once() -> Any:
+        with new_level() as level:
+            batched = [
+                leaf if axis is None else Lanes(_lanes_first(leaf, axis), level)
+                for leaf, axis in zip(leaves, axes, strict=True)
+            ]
+            inner_args, inner_kwargs = definition.unflatten(batched)
+            token = None
+            if axis_name is not None:
+                token = AXES.set({**AXES.get(), axis_name: (level, lanes)})
+            try:
+                return fn(*inner_args, **inner_kwargs), level
+            finally:
+                if token is not None:
+                    AXES.reset(token)
+
+    if owner is None:
+        out, level = at_once()
+        return _unbatched(out, out_axes, level, lanes)
+
+    def lane(k: int) -> Any:
+        values = [
+            x if axis is None else _lane_of(x, axis, k)
+            for x, axis in zip(leaves, axes, strict=True)
         ]
-        inner_args, inner_kwargs = definition.unflatten(batched)
-        token = None
-        if axis_name is not None:
-            token = AXES.set({**AXES.get(), axis_name: (level, lanes)})
-        try:
-            out = fn(*inner_args, **inner_kwargs)
-        finally:
-            if token is not None:
-                AXES.reset(token)
-    return _unbatched(out, out_axes, level, lanes)
+        inner_args, inner_kwargs = definition.unflatten(values)
+        return fn(*inner_args, **inner_kwargs)
+
+    outside = Outside(owner, (args, kwargs))
+    try:
+        out, level = outside.run(at_once)
+    except (StagingError, TypeError, NotImplementedError):
+        if outside.before is None:
+            raise
+        places = outside.changed() or ["objects"]
+    else:
+        places = outside.changed()
+        if not places or outside.is_settled(level, at_once):
+            return _unbatched(out, out_axes, level, lanes)
+        if not lanes:
+            outside.undo()
+            return _unbatched(out, out_axes, level, lanes)
+    outside.undo()
+    if alone:
+        raise ChangesOutside
+    every = one_by_one(outside, places, lanes, lane, axis_name is not None)
+    return _joined(every, out_axes)
 
 
 def _lanes_first(x: Any, axis: int) -> Any:
@@ -73,6 +113,12 @@ def _lanes_first(x: Any, axis: int) -> Any:
 
     x = np.asarray(x)
     return x if axis == 0 else move_axis(x, axis, 0)
+
+
+def _lane_of(x: Any, axis: int, k: int) -> Any:
+    from overt.runtime import numpy as np
+
+    return np.asarray(x)[(slice(None),) * axis + (k,)]
 
 
 # ---- arguments ----
@@ -194,6 +240,41 @@ def _unbatched(out: Any, out_axes: Any, level: int, lanes: int) -> Any:
     return definition.unflatten(
         _result(leaf, axis, level, lanes) for leaf, axis in zip(leaves, axes, strict=True)
     )
+
+
+def _joined(every: list[Any], out_axes: Any) -> Any:
+    """The results of lanes that ran one after another."""
+    columns, definition = [], None
+    for out in every:
+        leaves, found = tree_flatten(out)
+        if definition is not None and found != definition:
+            raise TypeError(f"the lanes of a vmap give different results: {definition}, {found}")
+        definition = found
+        columns.append([settled(x) for x in leaves])
+    assert definition is not None
+    if out_axes is AUTO:
+        axes = [0 if is_array(x) else None for x in columns[0]]
+    else:
+        axes = prefix_leaves(out_axes, every[0], is_leaf=_is_none)
+    values = [
+        _column(list(c), axis) for c, axis in zip(zip(*columns, strict=True), axes, strict=True)
+    ]
+    if out_axes is AUTO:
+        return definition.unflatten(values), definition.unflatten(axes)
+    return definition.unflatten(values)
+
+
+def _column(values: list[Any], axis: Any) -> Any:
+    from overt.runtime import numpy as np
+
+    first = values[0]
+    if axis is None:
+        if all(x is first for x in values) or not is_array(first):
+            return first
+        raise ValueError("vmap has mapped output but out_axes is None: the lanes ran one by one")
+    if not is_array(first):
+        return _result(first, axis, 0, len(values))
+    return np.stack(values, axis=axis)
 
 
 def _is_peer(x: Any, level: int) -> bool:

@@ -20,6 +20,7 @@ from overt.runtime.handled import refuse_if_caught
 from overt.runtime.host import host_callback
 from overt.runtime.lanes import Lanes
 from overt.runtime.masks import active_lanes
+from overt.runtime.outer_effects import about_to_change
 from overt.runtime.predicates import predicate
 from overt.runtime.primitive import GRAPH
 from overt.runtime.tree import tree_flatten, tree_leaves, tree_unflatten
@@ -301,4 +302,5 @@ def once_a_call() -> None:
 
     A branch or loop of a compiled program then hands on what objects hold, as it does variables.
     """
+    about_to_change()
     refuse_unless_carried()

@@ -13,6 +13,7 @@ from overt.runtime.closures import captured_leaves
 from overt.runtime.derivatives import materialize
 from overt.runtime.lanes import Lanes, move_axis, spread
 from overt.runtime.numpy.selected import Selected
+from overt.runtime.outer_effects import ChangesOutside
 from overt.runtime.parts import NUMBERS, is_array
 from overt.runtime.tree import prefix_leaves, tree_flatten, tree_leaves, tree_map
 from overt.runtime.unsure import certain
@@ -40,15 +41,12 @@ def vjp_of_vmap(
         selected.extend(x for x in arrays if type(x) is Selected)
         return out, arrays
 
-    (out, saved), (out_axes, saved_axes) = vmap_call(
-        pulled,
-        args,
-        in_axes,
-        AUTO,
-        f.axis_size,
-        None,
-        f.axis_name,
-    )
+    try:
+        (out, saved), (out_axes, saved_axes) = vmap_call(
+            pulled, args, in_axes, AUTO, f.axis_size, None, f.axis_name, f.__wrapped__, True
+        )
+    except ChangesOutside:
+        return None
     if selected or not all(map(is_same_in_all_lanes, specs[0].constants())):
         return None
     places = [

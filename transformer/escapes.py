@@ -13,28 +13,10 @@ from typing import Any
 
 from overt.runtime.errors import NonConcreteBooleanIndexError, RecordedWarning
 from overt.runtime.escape import BY_SOURCE, Escape
-from overt.runtime.primitive import GRAPH
+from overt.runtime.rollback import Before, Printed
 from overt.runtime.tangents import holds_operators
-from overt.runtime.world import World
 
 _said: set[str] = set()
-
-
-class Before:
-    """How things were, to go back to: objects, and the program being staged."""
-
-    def __init__(self, roots: tuple[Any, ...]) -> None:
-        self.world = World(*roots)
-        self.values = self.world.take()
-        graph = self.graph = GRAPH.get()
-        self.count = (len(graph.nodes), len(graph.capacities), graph.effect) if graph else None
-
-    def restore(self) -> None:
-        self.world.put(self.values)
-        if self.graph is not None and self.count is not None:
-            nodes, capacities, self.graph.effect = self.count
-            del self.graph.nodes[nodes:]
-            del self.graph.capacities[capacities:]
 
 
 def or_on_values(run: Callable[[], Any], again: Callable[[], Any], name: str, *roots: Any) -> Any:
@@ -45,10 +27,11 @@ def or_on_values(run: Callable[[], Any], again: Callable[[], Any], name: str, *r
     """
     if any(map(holds_operators, roots[1:])):
         return again()
-    before = Before(roots)
+    before, printed = Before(roots), Printed()
     token = BY_SOURCE.set(True)
     try:
-        return run()
+        with printed.noted():
+            return run()
     except (Escape, NonConcreteBooleanIndexError) as escape:
         error: Exception = escape
     finally:
@@ -63,6 +46,7 @@ def or_on_values(run: Callable[[], Any], again: Callable[[], Any], name: str, *r
         )
     token = BY_SOURCE.set(False)
     try:
-        return again()
+        with printed.left_out():
+            return again()
     finally:
         BY_SOURCE.reset(token)

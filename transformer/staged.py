@@ -121,7 +121,8 @@ class Staged:
         watch = Watch()
         arguments = self.arguments
         for i, x in enumerate(arguments):
-            watch.places[id(ARGUMENTS), i] = (Place(ARGUMENTS, i), watch.observe(x))
+            place = Place(ARGUMENTS, i)
+            watch.places[place.mark] = (place, watch.observe(x))
         undo: list[Write] = []
         with watching(watch):
             try:

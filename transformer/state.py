@@ -102,15 +102,14 @@ def differences(seen: Seen, x: Any, place: Place, steps: tuple = ()) -> Iterator
             yield Write(place, (*steps, ALL), x.copy(), _copied(seen))
             return
         parts = dict(pairs)
-        for key, part, value in zip(seen.keys, seen.parts, seen.values, strict=True):
+        for key, part in zip(seen.keys, seen.parts, strict=True):
             found = parts.pop(key, MISSING)
-            if found is not value:
-                yield Write(place, (*steps, key), found, value)
-            else:
-                yield from differences(part, found, place, (*steps, key))
+            yield from differences(part, found, place, (*steps, key))
         for key, value in parts.items():
             yield Write(place, (*steps, key), value, MISSING)
     elif x is not seen.value:
+        if isinstance(seen, Parts):  # what was there before may have changed, and be held elsewhere
+            yield from differences(seen, seen.value, place, steps)
         yield Write(place, steps, x, seen.value)
 
 

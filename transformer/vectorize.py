@@ -37,7 +37,7 @@ class Vmap(Transformed):
         with noted():
             return vmap_call(
                 transformed.lifted(self.__wrapped__), args, self.in_axes, self.out_axes,
-                self.axis_size, kwargs, self.axis_name,
+                self.axis_size, kwargs, self.axis_name, self.__wrapped__,
             )  # fmt: skip
 
     def source(self) -> Any:

@@ -10,6 +10,7 @@ from __future__ import annotations
 import ast
 import datetime
 import dis
+import importlib
 import io
 import linecache
 import os
@@ -38,26 +39,41 @@ SUSPICIOUS = DATES | frozenset(f.__name__ for f in CLOCKS) | frozenset(
 PASSING = ("importlib", "linecache", "logging", "warnings", "traceback", "tokenize", "inspect")
 
 
-def shared_generators() -> list[tuple[str, Any, Any]]:
+class Generators:
     """The generators behind `random.random()` and `numpy.random.rand()`, with their states."""
-    found = []
-    if (module := sys.modules.get("random")) is not None:
-        found.append(("random", module._inst))  # type: ignore[attr-defined]
-    if (module := sys.modules.get("numpy.random")) is not None:
-        found.append(("numpy.random", module.mtrand._rand))  # type: ignore[attr-defined]
-    return [(name, x, snapshot_of(x)) for name, x in found]
 
+    def __init__(self) -> None:
+        self.before: dict[str, tuple[Any, Any]] = {}
+        self.look()
 
-def refuse_drawn(before: list[tuple[str, Any, Any]], functions: Iterable[Any]) -> None:
-    """Errors: Refusal if random numbers were drawn since `before`."""
-    for name, x, state in before:
-        if snapshot_of(x) != state:
-            refusal = Refusal(
-                f"a compiled function draws random numbers from the global state of `{name}`: "
-                "the program would repeat those of its first call",
-                "Draw them outside and pass them on, or use `overt.random` with a key.",
-            )
-            raise placed(refusal, functions, "random")
+    def look(self) -> None:
+        """Note the states of those that are in use."""
+        found = []
+        if (module := sys.modules.get("random")) is not None:
+            found.append(("random", module._inst))  # type: ignore[attr-defined]
+        if (module := sys.modules.get("numpy.random")) is not None:
+            found.append(("numpy.random", module.mtrand._rand))  # type: ignore[attr-defined]
+        for name, x in found:
+            if name not in self.before:
+                self.before[name] = x, snapshot_of(x)
+
+    def expect(self, names: frozenset[str]) -> None:
+        """Code with these names is going to run."""
+        if "random" in names and len(self.before) < 2:
+            importlib.import_module("random")
+            importlib.import_module("numpy.random")
+            self.look()
+
+    def check(self, functions: Iterable[Any]) -> None:
+        """Errors: Refusal if random numbers were drawn."""
+        for name, (x, state) in self.before.items():
+            if snapshot_of(x) != state:
+                refusal = Refusal(
+                    f"a compiled function draws random numbers from the global state of `{name}`: "
+                    "the program would repeat those of its first call",
+                    "Draw them outside and pass them on, or use `overt.random` with a key.",
+                )
+                raise placed(refusal, functions, "random")
 
 
 class Calls:

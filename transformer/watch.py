@@ -24,7 +24,7 @@ from overt.transformer.observed import (
     Snapshot,
     every,
 )
-from overt.transformer.parted import MISSING, Definition
+from overt.transformer.parted import MISSING, Definition, pairs_of_class
 from overt.transformer.state import THINGS, Place
 
 
@@ -40,18 +40,16 @@ class Watch:
         self.waiting: dict[str, list[Any]] = {}  # methods whose names did not occur yet
         self.imports: list[types.FunctionType] = []
         self.calls = volatile.Calls()
+        self.generators = volatile.Generators()
         self.pending: collections.deque[Any] = collections.deque()
 
     # --- places
 
     def add(self, holder: Any, key: Any, value: Any) -> None:
-        mark = (id(holder), key)
-        if mark in self.places:
-            return
-        if isinstance(value, types.ModuleType):
-            self.places[mark] = (Place(holder, key), Seen(value))
-        else:
-            self.places[mark] = (Place(holder, key), self.observe(value))
+        place = Place(holder, key)
+        if place.mark not in self.places:
+            module = isinstance(value, types.ModuleType)
+            self.places[place.mark] = place, Seen(value) if module else self.observe(value)
 
     def thing(self, x: Any) -> None:
         """Something that is reached in other ways than by one name."""
@@ -163,6 +161,7 @@ class Watch:
             new = new | (found.texts - self.names)
         self.names |= new
         self.calls.expect(new)
+        self.generators.expect(new)
         for name in new & self.waiting.keys():
             self.pending += self.waiting.pop(name)
 
@@ -180,9 +179,11 @@ class Watch:
         self.pending.append(type(kind))
         if not is_users(kind):
             return
-        seen = Observer(self.pending.append).observe_class(kind)
-        self.places[id(THINGS), id(kind)] = (Place(THINGS, kind), seen)
-        for name, value in zip(seen.keys, seen.values, strict=True):
+        place = Place(THINGS, kind)
+        if place.mark not in self.places:
+            seen = Observer(self.pending.append).observe_class(kind)
+            self.places[place.mark] = place, seen
+        for name, value in pairs_of_class(kind):
             for f in functions_of(value):
                 if name in self.names or name.startswith("__") and name.endswith("__"):
                     self.pending.append(f)
@@ -192,13 +193,12 @@ class Watch:
     @contextmanager
     def running(self) -> Iterator[None]:
         """Around the run; what it must not do is refused, what it imports is found."""
-        before = volatile.shared_generators()
         try:
             yield
         finally:
             self.calls.stop()
         self.calls.check()
-        volatile.refuse_drawn(before, self.codes)
+        self.generators.check(self.codes)
         for _, seen in self.places.values():
             for found in every(seen, Snapshot):
                 if found.has_changed():

@@ -1,0 +1,224 @@
+"""Foreign names: local names of lists, dictionaries and sets that others hold too.
+
+    log = self.log            # changing `log` changes `self.log`: it is done where it stands
+    log.append(x)
+
+    rows = []                 # so is changing what was put into an object before
+    self.rows = rows
+    rows.append(x)
+
+Containers of a function's own are values, and changing one gives a new version of its name.
+Arrays are values whoever holds them, so only names that are used as containers count.
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Callable, Iterator
+
+from overt.rewrites.scopes import CHANGING, own_nodes, root_name
+from overt.rewrites.views import assigned_names
+
+Definition = Callable[[str], ast.FunctionDef | None]
+# Methods that arrays have as well, so that they tell nothing.
+OF_ARRAYS = frozenset("sort fill".split())
+# Attributes that give no container of others.
+PARTS_OF_ARRAYS = frozenset("T mT real imag flat shape dtype at size ndim".split())
+TAKING = frozenset("get setdefault values items".split())
+PAIRING = frozenset("zip enumerate reversed".split())
+
+
+def foreign_names(
+    node: ast.FunctionDef, local: set[str], definition: Definition
+) -> tuple[set[str], set[str]]:
+    """Names of containers that others hold too; and those that may be, or be arrays."""
+    body = node.body
+    found: set[str] = set()
+    while True:
+        more = {n for s in body for n in given_outside(s, local, found, definition)} & local
+        if more <= found:
+            break
+        found |= more
+    found |= {n for n in put_outside(body, local, found, definition)} & local
+    used = {n for s in body for n in used_as_container(s, definition)}
+    stored = {
+        n
+        for s in body
+        for inner in own_nodes(s)
+        if isinstance(inner, ast.Subscript) and isinstance(inner.ctx, ast.Store)
+        for n in root_name(inner.value)
+    }
+    return found & used, (found & stored) - used
+
+
+def given_outside(
+    s: ast.stmt, local: set[str], found: set[str], definition: Definition
+) -> Iterator[str]:
+    """The names that a statement, or one inside it, gives to what others hold."""
+
+    def outside(node: ast.expr | None) -> bool:
+        if isinstance(node, ast.Name):
+            return node.id in found or node.id not in local
+        if isinstance(node, ast.Attribute):
+            return node.attr not in PARTS_OF_ARRAYS
+        if isinstance(node, ast.Subscript):
+            sliced = any(isinstance(n, ast.Slice) for n in ast.walk(node.slice))
+            return not sliced and outside(node.value)
+        if isinstance(node, ast.IfExp):
+            return outside(node.body) or outside(node.orelse)
+        if isinstance(node, ast.BoolOp):
+            return any(map(outside, node.values))
+        if isinstance(node, ast.NamedExpr):
+            return outside(node.value)
+        if isinstance(node, ast.Call):
+            f = node.func
+            if isinstance(f, ast.Attribute) and f.attr in TAKING:
+                return outside(f.value)
+            if isinstance(f, ast.Name) and f.id in PAIRING:
+                return any(map(outside, node.args))
+            if isinstance(f, ast.Name) and f.id not in local:
+                return returns_outside(definition(f.id))
+        return False
+
+    for n in own_nodes(s):
+        if isinstance(n, ast.Assign):
+            for target in n.targets:
+                for t, v in paired(target, n.value):
+                    if outside(v):
+                        yield from names_in(t)
+        elif isinstance(n, ast.AnnAssign | ast.NamedExpr):
+            if outside(n.value):
+                yield from names_in(n.target)
+        elif isinstance(n, ast.For):
+            items = n.iter.elts if isinstance(n.iter, ast.Tuple | ast.List) else [n.iter]
+            if any(map(outside, items)):
+                yield from names_in(n.target)
+
+
+def returns_outside(node: ast.FunctionDef | None) -> bool:
+    """Whether a helper surely returns something that is not its own: a global, an attribute."""
+    if node is None:
+        return False
+    local = {a.arg for a in ast.walk(node.args) if isinstance(a, ast.arg)}
+    local |= {n for s in node.body for n in assigned_names(s)}
+    returns = [n.value for s in node.body for n in own_nodes(s) if isinstance(n, ast.Return)]
+    return any(
+        isinstance(v, ast.Attribute)
+        and v.attr not in PARTS_OF_ARRAYS
+        or isinstance(v, ast.Name)
+        and v.id not in local
+        for v in returns
+    )
+
+
+def put_outside(
+    body: list[ast.stmt], local: set[str], found: set[str], definition: Definition
+) -> Iterator[str]:
+    """Own containers that are changed after they were put into something of others."""
+    changes: dict[str, list[tuple[tuple[int, int], set[int]]]] = {}
+    puts: list[tuple[str, tuple[int, int], set[int]]] = []
+
+    def visit(block: list[ast.stmt], loops: set[int]) -> None:
+        for s in block:
+            inner = loops | {id(s)} if isinstance(s, ast.For | ast.While) else loops
+            at = (getattr(s, "lineno", 0), getattr(s, "col_offset", 0))
+            blocks = [getattr(s, field, None) for field in ("body", "orelse", "finalbody")]
+            if any(blocks) and not isinstance(s, ast.FunctionDef | ast.ClassDef):
+                for part in blocks:
+                    visit(part or [], inner)
+                for handler in getattr(s, "handlers", ()):
+                    visit(handler.body, inner)
+                continue
+            puts.extend((name, at, loops) for name in kept_by(s, local, found))
+            for name in used_as_container(s, definition):
+                changes.setdefault(name, []).append((at, loops))
+
+    visit(body, set())
+    for name, at, loops in puts:
+        if any(later > at or loops & around for later, around in changes.get(name, ())):
+            yield name
+
+
+def kept_by(s: ast.stmt, local: set[str], found: set[str]) -> Iterator[str]:
+    """Local names that a statement puts into an attribute, a global, a container of others."""
+
+    def is_outside(target: ast.expr) -> bool:
+        root = target
+        while isinstance(root, ast.Attribute | ast.Subscript):
+            if isinstance(root, ast.Attribute):
+                return True
+            root = root.value
+        return isinstance(root, ast.Name) and (root.id not in local or root.id in found)
+
+    for n in own_nodes(s):
+        if isinstance(n, ast.Assign) and any(map(is_outside, n.targets)):
+            yield from shown_names(n.value)
+        elif isinstance(n, ast.Call) and isinstance(n.func, ast.Attribute):
+            if n.func.attr in CHANGING and is_outside(n.func.value):
+                for a in n.args:
+                    yield from shown_names(a)
+
+
+def shown_names(node: ast.expr) -> Iterator[str]:
+    """The names whose objects a value holds as they are."""
+    if isinstance(node, ast.Name):
+        yield node.id
+    elif isinstance(node, ast.Tuple | ast.List):
+        for e in node.elts:
+            yield from shown_names(e)
+    elif isinstance(node, ast.Dict):
+        for e in node.values:
+            yield from shown_names(e)
+
+
+def used_as_container(s: ast.stmt, definition: Definition) -> Iterator[str]:
+    """Names that a statement, or one inside it, changes as only containers are changed."""
+    for n in ast.walk(s):
+        if isinstance(n, ast.Call) and isinstance(n.func, ast.Attribute):
+            if n.func.attr in CHANGING - OF_ARRAYS and isinstance(n.func.value, ast.Name):
+                yield n.func.value.id
+        elif isinstance(n, ast.Subscript) and isinstance(n.value, ast.Name):
+            text = isinstance(n.slice, ast.Constant) and isinstance(n.slice.value, str)
+            if isinstance(n.ctx, ast.Del) or isinstance(n.ctx, ast.Store) and text:
+                yield n.value.id
+        elif isinstance(n, ast.AugAssign) and isinstance(n.target, ast.Name) and grows(n):
+            yield n.target.id
+        elif isinstance(n, ast.Call) and isinstance(n.func, ast.Name) and n.args:
+            yield from given_to_helper(n, definition(n.func.id))
+
+
+def given_to_helper(call: ast.Call, helper: ast.FunctionDef | None) -> Iterator[str]:
+    """Names given to a helper that changes them as only containers are changed."""
+    if helper is None:
+        return
+    names = [a.arg for a in (*helper.args.posonlyargs, *helper.args.args)]
+    used = {n for s in helper.body for n in used_as_container(s, lambda name: None)}
+    for name, given in zip(names, call.args, strict=False):
+        if name in used and isinstance(given, ast.Name):
+            yield given.id
+
+
+def grows(s: ast.AugAssign) -> bool:
+    """Whether `xs += [x]` adds to a list."""
+    return isinstance(s.op, ast.Add) and isinstance(s.value, ast.List | ast.ListComp)
+
+
+def paired(target: ast.expr, value: ast.expr) -> Iterator[tuple[ast.expr, ast.expr]]:
+    """What is assigned to what: `a, b = x, y` by parts."""
+    kinds = ast.Tuple | ast.List
+    if isinstance(target, kinds) and isinstance(value, kinds):
+        if len(target.elts) == len(value.elts):
+            for t, v in zip(target.elts, value.elts, strict=True):
+                yield from paired(t, v)
+            return
+    yield target, value
+
+
+def names_in(target: ast.expr) -> Iterator[str]:
+    if isinstance(target, ast.Name):
+        yield target.id
+    elif isinstance(target, ast.Tuple | ast.List):
+        for t in target.elts:
+            yield from names_in(t)
+    elif isinstance(target, ast.Starred):
+        yield from names_in(target.value)

@@ -1,0 +1,123 @@
+"""What a function under `vmap` changes outside of itself ends as a loop over the lanes leaves it.
+
+    vmap(f)(xs)           # f appends to a list of the caller's: one item for each lane, in order
+
+All lanes run at once.  If that has changed something which the caller can reach, it is undone, and
+the lanes run one after another.
+"""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Callable
+from contextvars import ContextVar
+from typing import Any
+
+from overt.runtime.errors import RecordedWarning, StagingError
+from overt.runtime.lanes import Lanes
+from overt.runtime.primitive import GRAPH
+from overt.runtime.rollback import Before, Mark, Printed
+
+__all__ = ["ChangesOutside", "Outside", "about_to_change", "one_by_one"]
+
+MOST_STAGED = 64  # lanes that one program runs one after another
+_NOTED: ContextVar[Outside | None] = ContextVar("overt_outside", default=None)
+_said: set[str] = set()
+
+
+class ChangesOutside(Exception):
+    """A function under `vmap` changes something outside where this cannot be followed."""
+
+
+def about_to_change() -> None:
+    """Something is going to be changed: look at what the functions under `vmap` can reach."""
+    noted = _NOTED.get()
+    if noted is not None:
+        noted.look()
+
+
+class Outside:
+    """What can be reached from a function under `vmap`, as it was before the first change."""
+
+    def __init__(self, owner: Any, args: Any) -> None:
+        self.owner, self.roots = owner, (owner, args)
+        self.mark = Mark()
+        self.before: Before | None = None
+        self.printed = Printed()
+        self.outer = _NOTED.get()
+
+    def look(self) -> None:
+        if self.before is None:
+            self.before = Before(self.roots, self.mark)
+        if self.outer is not None:
+            self.outer.look()
+
+    def run(self, call: Callable[[], Any]) -> Any:
+        """`call()`, with changes noted."""
+        token = _NOTED.set(self)
+        try:
+            with self.printed.noted():
+                return call()
+        finally:
+            _NOTED.reset(token)
+
+    def changed(self) -> list[str]:
+        """The places that were changed, as the user writes them."""
+        if self.before is None:
+            return []
+        from overt.runtime.changes import alike
+
+        world, was = self.before.world, self.before.values
+        now = world.take()
+        places = [*now, *(s for s in was if s not in now)]
+        missing = object()
+        return [
+            world.name_of(s) for s in places if not alike(now.get(s, missing), was.get(s, missing))
+        ]
+
+    def is_settled(self, level: int, again: Callable[[], Any]) -> bool:
+        """Whether running once more changes nothing: every lane leaves the same, as in a cache."""
+        assert self.before is not None
+        world = self.before.world
+        if any(type(x) is Lanes and x.level == level for x in world.leaves()):
+            return False
+        once = Before(self.roots)
+        with self.printed.left_out():
+            again()
+        once.mark.restore()
+        from overt.runtime.changes import alike
+
+        now = once.world.take()
+        same = now.keys() == once.values.keys() and all(
+            alike(now[s], x) for s, x in once.values.items()
+        )
+        if not same:
+            once.restore()
+        return same
+
+    def undo(self) -> None:
+        if self.before is not None:
+            self.before.restore()
+
+
+def one_by_one(
+    outside: Outside, places: list[str], lanes: int, lane: Callable[[int], Any], named: bool
+) -> list[Any]:
+    """The results of all lanes, run one after another."""
+    name = getattr(outside.owner, "__qualname__", None) or repr(outside.owner)
+    what = ", ".join(dict.fromkeys(places))
+    if named or GRAPH.get() is not None and lanes > MOST_STAGED:
+        where = "with a named axis" if named else f"in a compiled program, with {lanes} lanes"
+        raise StagingError(
+            f"{name} changes {what} outside of itself, under a vmap {where}: the lanes would have "
+            "to run one after another. Return the new value instead"
+        )
+    if name not in _said:
+        _said.add(name)
+        warnings.warn(
+            f"the lanes of {name} run one after another, since it changes {what} outside of itself",
+            RecordedWarning,
+            stacklevel=6,
+        )
+    with outside.printed.left_out():
+        return [lane(k) for k in range(lanes)]

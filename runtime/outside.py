@@ -1,0 +1,97 @@
+"""Stores into lists and dictionaries that others hold too: they are done where these stand."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from overt.runtime.changes import refuse_unless_carried
+from overt.runtime.containers import COPIED
+from overt.runtime.derivatives import is_inexact
+from overt.runtime.escape import BY_SOURCE, KEPT, Escape
+from overt.runtime.masks import active_lanes
+from overt.runtime.numpy.indexing import erase, set_item, taken
+from overt.runtime.numpy.movement import with_rule
+from overt.runtime.outer_effects import about_to_change
+from overt.runtime.primitive import GRAPH
+from overt.runtime.tree import tree_leaves
+
+__all__ = ["put_contents", "put_item", "stored_in"]
+
+
+AS_SET_ITEM: dict[str, Any] = {
+    "arrays": ("x", "index", "value"),
+    "vjp": (
+        lambda g, out, x, index, value: erase(g, index),
+        None,
+        lambda g, out, x, index, value: taken(g, index, value),
+    ),
+    "jvp": lambda dots, out, x, index, value: set_item(dots[0], index, dots[2]),
+}
+
+
+@with_rule(**AS_SET_ITEM)
+def put_item(x: Any, index: Any, value: Any) -> Any:
+    """What `x` is after `x[index] = value`: a list or dictionary itself, of an array a changed one.
+
+    >>> table = {"a": 1}
+    >>> put_item(table, "b", 2) is table
+    True
+    """
+    if not isinstance(x, COPIED):
+        return set_item(x, index, value)
+    may_change(x, value)
+    x[index] = value  # type: ignore[index]
+    return x
+
+
+@with_rule(**AS_SET_ITEM)
+def stored_in(x: Any, index: Any, value: Any) -> Any:
+    """`put_item` where `x` is a local name of what may be a global or an attribute.
+
+    Errors: NotImplementedError for a list or dictionary in a branch or loop of a program.
+
+    >>> stored_in([1, 2], 0, 5)
+    [5, 2]
+    """
+    graph = GRAPH.get()
+    staged = graph is not None and graph.parent is not None
+    if isinstance(x, COPIED) and (staged or active_lanes() is not None):
+        raise NotImplementedError(
+            "a list or dictionary that is a global variable or an attribute is changed under a "
+            "local name, in a branch or loop of a compiled program or in some lanes of a vmap. "
+            "Store into it by its own name"
+        )
+    return put_item(x, index, value)
+
+
+def put_contents(x: Any, new: Any) -> None:
+    """Let a list, dictionary or set hold what `new` holds.
+
+    Errors: NotImplementedError for an array, which cannot change where it stands.
+
+    >>> numbers = [1]
+    >>> put_contents(numbers, [1, 2])
+    >>> numbers
+    [1, 2]
+    """
+    if x is new:
+        return
+    if not isinstance(x, COPIED):
+        raise NotImplementedError(
+            "a function stores into an array that is a global variable or an attribute: arrays "
+            "here do not change where they stand. Give the function a local name, and use that"
+        )
+    may_change(x, new)
+    if isinstance(x, list):
+        x[:] = new
+        return
+    x.clear()
+    x.extend(new) if hasattr(x, "extend") else x.update(new)
+
+
+def may_change(x: Any, value: Any) -> None:
+    """Errors: Escape where a derivative would be lost; Changes in a branch not prepared for it."""
+    if BY_SOURCE.get() and any(map(is_inexact, tree_leaves(value))):
+        raise Escape(x, KEPT)
+    about_to_change()
+    refuse_unless_carried()
