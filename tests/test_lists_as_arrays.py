@@ -54,6 +54,18 @@ def test_a_list_of_numbers(name):
     assert sum(a * b for a, b in zip(by_item, (1, 2, 1.4), strict=True)) == pytest.approx(want)
 
 
+def test_second_derivatives_by_a_list():
+    def cubes(items):
+        return np.sum(np.append(items, 4.0) ** 3) + np.sum(np.append([items], [items], axis=0) ** 2)
+
+    first = overt.grad(lambda items: cubes(items))([1.0, 2.0])
+    assert numpy.allclose(first, [3 + 4, 12 + 8])
+    second = overt.grad(lambda x: overt.grad(lambda items: cubes(items))([x, 2.0])[0])(1.0)
+    assert second == pytest.approx(6 + 4)
+    tangent = overt.jvp(overt.grad(cubes), ([1.0, 2.0],), ([1.0, 0.0],))[1]
+    assert numpy.allclose(tangent, [10, 0])
+
+
 def of_module(m, x):
     pair = m.stack([x, x * x])
     return m.take(pair, 1) + m.sum(m.repeat(pair, 2)) + m.sum(m.clip(pair, 0.5, 9.0))

@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy
 
+from overt.runtime.numpy.creation import parts_like
 from overt.runtime.numpy.movement import join, normal_axis, pieces_of, shape_of
 from overt.runtime.primitive import composite
 
@@ -73,7 +74,10 @@ def unconcatenate(g: Any, arrays: Any, axis: int | None = 0) -> Any:
         ]
     else:
         pieces = pieces_of(g, [np.asarray(a) for a in arrays], normal_axis(axis, g.ndim))
-    pieces = [sum_to(piece, a) for piece, a in zip(pieces, arrays, strict=True)]
+    pieces = [
+        parts_like(piece, a) if isinstance(a, (list, tuple)) else sum_to(piece, a)
+        for piece, a in zip(pieces, arrays, strict=True)
+    ]
     return tuple(pieces) if isinstance(arrays, tuple) else pieces
 
 

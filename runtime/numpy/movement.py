@@ -29,9 +29,13 @@ __all__ = [
 
 
 def shape_of(x: Any) -> tuple[int, ...]:
-    """Shape of an array, a NumPy value or a number, without converting it."""
+    """Shape of an array, a NumPy value, a number or a list of them, without converting arrays."""
     shape = getattr(x, "shape", None)
-    return tuple(shape) if shape is not None else numpy.shape(x)
+    if shape is not None:
+        return tuple(shape)
+    if isinstance(x, (list, tuple)) and x and not isinstance(x[0], (int, float)):
+        return (len(x), *shape_of(x[0]))
+    return numpy.shape(x)
 
 
 def retyped(x: Aval, shape: Sequence[int]) -> Aval:
