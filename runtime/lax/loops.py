@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any
 
+import overt.runtime as runtime
 import overt.runtime.numpy as np
 from overt.runtime.lax.alternatives import check_branches, check_index
 from overt.runtime.lax.rows import as_arrays, empty_rows, records_of, stacked, with_record
@@ -118,14 +119,43 @@ def scan(
 def map(f: Callable, xs: Any, *, batch_size: int | None = None) -> Any:
     """`f` of every row of `xs`, one after the other, in arrays.
 
+    With `batch_size` that many rows are taken at once, as by `vmap`; the rows that are left over
+    are the last batch.
+
+    Errors: ValueError for a `batch_size` below 1.
+
     >>> map(lambda x: x * x, np.arange(4)).tolist()
     [0, 1, 4, 9]
     """
+    if batch_size is not None:
+        return in_batches(f, xs, batch_size)
     empty = empty_map(f, xs)
     saved = Saved()
     for x, _ in numbered_rows(xs, None, False):
         saved = with_record(saved, as_arrays(f(x)))
     return stacked(saved, False, empty)
+
+
+def in_batches(f: Callable, xs: Any, size: int) -> Any:
+    """`map` over blocks of `size` rows, and `vmap` over the rows of each."""
+    n, all_rows = batches(xs, size), runtime.vmap(f)
+    if n == 0:
+        return all_rows(xs)
+    whole = map(
+        all_rows, tree_map(lambda x: np.reshape(x[: n * size], (n, size, *x.shape[1:])), xs)
+    )
+    whole = tree_map(lambda x: np.reshape(x, (n * size, *x.shape[2:])), whole)
+    if n * size == length_along(xs, 0):
+        return whole
+    rest = all_rows(tree_map(lambda x: x[n * size :], xs))
+    return tree_map(lambda x, y: np.concatenate([x, y]), whole, rest)
+
+
+def batches(xs: Any, size: int) -> int:
+    """How many blocks of `size` rows there are."""
+    if size < 1:
+        raise ValueError(f"map: batch_size must be 1 or more, not {size}")
+    return length_along(xs, 0) // size
 
 
 def associative_scan(fn: Callable, elems: Any, reverse: bool = False, axis: int = 0) -> Any:
