@@ -177,9 +177,10 @@ class Activity:
                 for n in ast.walk(node)
                 if isinstance(n, ast.Name) and not isinstance(n.ctx, ast.Load)
             }
-            if isinstance(node, ast.ClassDef):
+            if isinstance(node, ast.ClassDef | ast.FunctionDef):
+                kind = "class" if isinstance(node, ast.ClassDef) else "generator"
                 raise Refusal(
-                    f"the class {node.name} is defined where values are being differentiated",
+                    f"the {kind} {node.name} is defined where values are being differentiated",
                     "Define it outside of the function to have the derivative as source.",
                     ast.Pass(lineno=s.origin.line),
                     recordable=True,

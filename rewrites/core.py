@@ -434,7 +434,7 @@ def _all_reads(block: Block) -> set[str]:
         if isinstance(s, Define):
             found |= _outer_reads(s.function)
             continue
-        map_stmt(_without_blocks(s), visit)
+        map_stmt(without_blocks(s), visit)
         for inner in blocks_of(s):
             found |= _all_reads(inner)
     return found
@@ -442,10 +442,10 @@ def _all_reads(block: Block) -> set[str]:
 
 def reads_of(s: Stmt) -> set[str]:
     """Names that a statement reads by itself, its blocks apart."""
-    return _all_reads((_without_blocks(s),))
+    return _all_reads((without_blocks(s),))
 
 
-def _without_blocks(s: Stmt) -> Stmt:
+def without_blocks(s: Stmt) -> Stmt:
     if isinstance(s, If):
         return replace(s, then=(), orelse=())
     return replace(s, body=()) if isinstance(s, For | While | With) else s

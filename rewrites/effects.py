@@ -8,7 +8,7 @@ with a predicate that Python knows it runs as written, with another one `bool()`
 from __future__ import annotations
 
 import ast
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from overt.rewrites import core
 from overt.rewrites.core import Assign, Define, Do, Function, If
@@ -100,6 +100,24 @@ def has_effects(block: core.Block, effectful: frozenset[str], callees: Callees) 
     return False
 
 
+def own_calls(s: core.Stmt) -> list[ast.Call]:
+    """The calls in a statement, its blocks apart."""
+    found: list[ast.Call] = []
+
+    def visit(node: Any) -> Any:
+        found.extend(n for n in ast.walk(node) if isinstance(n, ast.Call))
+        return node
+
+    if not isinstance(s, Define):
+        core.map_stmt(core.without_blocks(s), visit)
+    return found
+
+
+def advances(node: ast.Call) -> bool:
+    """Whether a call goes on in a generator, which only Python can."""
+    return isinstance(node.func, ast.Attribute) and node.func.attr == "send"
+
+
 def must_stay(block: core.Block) -> bool:
     """Whether a block does what can be no part of a compiled program: `raise`, `del`, `import`."""
     movable = ast.Expr | ast.Assert | ast.Assign
@@ -109,8 +127,8 @@ def must_stay(block: core.Block) -> bool:
             inner = tuple(b for b in inner if not raises_alone(b))
         if isinstance(s, Do) and not isinstance(s.node, movable) or any(map(must_stay, inner)):
             return True
-        if "next" in core.reads_of(s):  # what is left of an iterator, only Python knows
-            return True
+        if "next" in core.reads_of(s) or any(map(advances, own_calls(s))):
+            return True  # what is left of an iterator, only Python knows
     return False
 
 

@@ -22,7 +22,7 @@ def listed(node: ast.FunctionDef, taken: set[str]) -> ast.FunctionDef:
     """A generator as a function that returns a list; any other function as it is."""
     inside = [n for s in node.body for n in own_nodes(s) if not isinstance(s, NESTED)]
     yields = [n for n in inside if isinstance(n, ast.Yield | ast.YieldFrom)]
-    if not yields or not ends(node.body):
+    if not yields or node.decorator_list or not ends(node.body):
         return node
     statements = {id(n.value) for n in inside if isinstance(n, ast.Expr)}
     returns = [n for n in inside if isinstance(n, ast.Return) and n.value is not None]

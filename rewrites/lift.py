@@ -144,6 +144,16 @@ def lists_in(function: Function) -> set[str]:
     return found
 
 
+def passed_in(function: Function) -> set[str]:
+    """Names that branches and loops read which are functions in lifted code."""
+    found: set[str] = set()
+    for s in every(function.body):
+        if isinstance(s, If):
+            found |= core.free((*s.then, *s.orelse))
+            found |= {n for m in s.merges for n in core.reads(m.then) | core.reads(m.orelse)}
+    return found
+
+
 class Module:
     """The lifted module being built: its functions, and those lifted because they are called."""
 
@@ -275,6 +285,7 @@ class FunctionLifter:
         self.lifted_here: set[str] = set()
         self.functions: set[str] = set()  # local names that are called, so hold functions
         self.lists = lists_in(function)
+        self.passed = passed_in(function)
         self.called_names: set[str] = set()  # those called now or by a derivative
         self.effectful = effects_of(function)
         self.globals = {
@@ -450,6 +461,16 @@ class FunctionLifter:
 
     # --- branches
 
+    def merged(self, m: core.Merge) -> core.Merge:
+        """What a branch of Python's gives; of a variable not set a placeholder, if it is passed."""
+        sides = [
+            core.name(f"@{core.UNDEFINED}")
+            if m.name in self.passed and isinstance(v, ast.Name) and v.id == core.UNDEFINED
+            else self.expr(v)
+            for v in (m.then, m.orelse)
+        ]
+        return core.Merge(m.name, *sides)
+
     def lift_If(self, s: If) -> list[core.Stmt]:
         done = None if self.is_plain(s.test) else checked(self, s)
         if done is not None:
@@ -461,9 +482,7 @@ class FunctionLifter:
                     test=self.expr(s.test),
                     then=self.block(s.then),
                     orelse=self.block(s.orelse),
-                    merges=tuple(
-                        core.Merge(m.name, self.expr(m.then), self.expr(m.orelse)) for m in s.merges
-                    ),
+                    merges=tuple(map(self.merged, s.merges)),
                 )
             ]
         test = self.expr(s.test)

@@ -13,7 +13,6 @@ from typing import Any
 
 from overt.rewrites import core, exits
 from overt.rewrites.attempts import attempts_to_blocks, caught_by
-from overt.rewrites.classes import shared_with_classes
 from overt.rewrites.conditions import changed_roots, loops_that_ask_inside, sets_variables
 from overt.rewrites.core import NOWHERE, Names, Origin
 from overt.rewrites.endless import without_endless
@@ -22,6 +21,7 @@ from overt.rewrites.foreign import foreign_names, grows
 from overt.rewrites.generators import listed
 from overt.rewrites.iterators import iterators_as_lists
 from overt.rewrites.kept_in_order import lists_kept_in_order
+from overt.rewrites.kept_whole import is_kept, shared_with_kept
 from overt.rewrites.nonlocals import shared_by_argument
 from overt.rewrites.outputs import outputs_returned
 from overt.rewrites.patterns import match_to_branches
@@ -105,7 +105,7 @@ class Builder:
             self.unsure |= unsure
             node, stays = shared_by_argument(node, self.foreign)
             scope = Scope(node)
-            scope.cells |= stays | shared_with_classes(node)
+            scope.cells |= stays | shared_with_kept(node)
         else:
             scope = Scope(node)
         self.cells = scope.cells | scope.outer
@@ -586,14 +586,17 @@ class Builder:
             self.emit(core.If(test, (), (), merges, origin))
 
     def do_FunctionDef(self, s: ast.FunctionDef) -> None:
+        if is_kept(s):
+            self.do_ClassDef(s)
+            return
         decorators = [self.expr(d) for d in s.decorator_list if not is_wraps(d)]
         self.define(s.name, s)
         for decorator in reversed(decorators):
             plain = self.expr(ast.Name(s.name, ast.Load()))
             self.assign(self.bind(s.name), ast.Call(decorator, [plain], []))
 
-    def do_ClassDef(self, s: ast.ClassDef) -> None:
-        """A class stays as it is; the variables that it takes from around it are shared with it."""
+    def do_ClassDef(self, s: ast.ClassDef | ast.FunctionDef) -> None:
+        """What is kept as it is shares the variables that it takes from around it."""
         self.emit(core.Do(s, self.origin))
 
     def define(self, name: str, node: ast.FunctionDef | ast.Lambda) -> str:

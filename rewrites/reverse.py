@@ -245,9 +245,12 @@ def items_of_parameters(main: Function, forward: tuple[Stmt, ...]) -> dict[str, 
 def with_placeholders(block: tuple[Stmt, ...], kept: set[str]) -> tuple[Stmt, ...]:
     """A block in which names that are kept have a placeholder where they are not set."""
     merges = [m for s in core.walk(block) if isinstance(s, If) for m in s.merges]
-    for m in reversed(merges):
-        if m.name in kept:
-            kept = kept | core.reads(m.then) | core.reads(m.orelse)
+    while True:
+        names = {n for m in merges if m.name in kept for n in core.reads(m.then)}
+        names |= {n for m in merges if m.name in kept for n in core.reads(m.orelse)}
+        if names <= kept:
+            break
+        kept = kept | names
 
     def placed(value: ast.expr) -> ast.expr:
         unset = isinstance(value, ast.Name) and value.id == core.UNDEFINED

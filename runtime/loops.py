@@ -141,7 +141,17 @@ def _run_for(loop: Loop, carry: tuple) -> tuple:
         active = both(active, _not_stopped(loop, carry))
         if active is False:
             break
+        if i == MOST_TAKEN and hasattr(getattr(items, "iterable", None), "__next__"):
+            if not is_known(any_lane(active)):
+                raise StagingError(
+                    f"{loop.where()}: it runs over a generator until a value that only the "
+                    f"compiled program has says to stop, which may be after more than {MOST_TAKEN} "
+                    "steps; make it a `while` loop with the generator's variables"
+                )
     return carry
+
+
+MOST_TAKEN = 500  # steps of a generator before the program is taken not to end
 
 
 def _up_to_longest(items: Items) -> Any:

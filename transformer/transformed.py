@@ -250,6 +250,8 @@ def lifted(fn: Any) -> Callable[..., Any]:
     if isinstance(fn, Transformed) or not has_source(fn):
         return fn
     if isinstance(fn, types.FunctionType):
+        if inspect.isgeneratorfunction(fn) and is_kept_generator(fn):
+            return fn
         live = alive(fn, "|lift", lambda: lift(source_of(fn), outermost=False))
         live.__dict__["__overt_lifts__"] = weakref.ref(fn)
         return live
@@ -258,6 +260,14 @@ def lifted(fn: Any) -> Callable[..., Any]:
     if isinstance(fn, functools.partial):
         return functools.partial(lifted(fn.func), *fn.args, **fn.keywords)
     return functools.partial(lifted(call_method(fn)), fn)
+
+
+def is_kept_generator(fn: types.FunctionType) -> bool:
+    """Whether a generator is no list to the passes, and so runs as Python runs it."""
+    from overt.rewrites.kept_whole import is_kept
+    from overt.transformer.load import load
+
+    return is_kept(load(fn).node)
 
 
 def of_numbers(fn: Callable[..., Any], ours: Any, *args: Any) -> Any:

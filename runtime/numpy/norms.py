@@ -34,6 +34,8 @@ def euclidean_bar(g: Any, out: Any, x: Any, axis: Any, keepdims: bool) -> Any:
     if not keepdims and axis is not None:
         g, out = np.expand_dims(g, axis), np.expand_dims(out, axis)
     zero, x = out == 0, array_of(x)
+    if np.iscomplexobj(g):
+        g = np.real(g)  # the norm is real
     return np.conj(np.where(zero, 0.0, x * (g / np.where(zero, 1.0, out))))
 
 

@@ -50,7 +50,7 @@ abs = absolute = Primitive(
     elementwise=True,
     lower=_lower_abs,
     result=dtypes.real_type,
-    vjp=(lambda g, out, x: g * direction(x),),
+    vjp=(lambda g, out, x: np.real(g) * direction(x),),  # of a complex g only that part counts
     jvp=lambda dots, out, x: np.real(dots[0] * direction(x)),
     doc="""Absolute value; the magnitude of a complex number.
 
@@ -333,7 +333,7 @@ real = _of_real_or_complex(
     complex=lambda b, x, out: b.elementwise("real", (x,), out),
     result=dtypes.real_type,
     linear=True,
-    vjp=(lambda g, out, z: g,),
+    vjp=(lambda g, out, z: np.real(g),),
     doc="""Real part.
 
     >>> print(np.real(3.0 + 4.0j))
@@ -347,7 +347,7 @@ imag = _of_real_or_complex(
     complex=lambda b, x, out: b.elementwise("imag", (x,), out),
     result=dtypes.real_type,
     linear=True,
-    vjp=(lambda g, out, z: -1j * g,),
+    vjp=(lambda g, out, z: -1j * np.real(g),),
     doc="""Imaginary part; zero for real numbers.
 
     >>> print(np.imag(3.0 + 4.0j))
@@ -383,7 +383,7 @@ from_parts = Primitive(
     linear=True,
     lower=lambda b, x, y, *, avals, out: b.complex(x, y),
     result=lambda dtype: numpy.dtype(f"c{max(8, 2 * dtype.itemsize)}"),
-    vjp=(lambda g, out, x, y: g, lambda g, out, x, y: 1j * g),
+    vjp=(lambda g, out, x, y: np.real(g), lambda g, out, x, y: np.real(1j * g)),
     doc="""The complex number `x + 1j * y`, with the infinities and signs of zero of its parts.
 
     >>> print(from_parts(-0.0, np.inf))
