@@ -97,6 +97,7 @@ class Forward:
             shapes = Shapes(self.program.resolver)
             shapes.function(flat)
             walk = Tangents(self.program, activity, shapes, names, uses_of(flat), self.callee)
+            walk.leaves = f.name.endswith("_fwd")
             stems = tangent_names(
                 [core.base(p.name) for p in f.params], [core.base(p.name) for p in moving]
             )

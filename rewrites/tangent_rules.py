@@ -120,7 +120,8 @@ class TangentRules:
         if is_push(value):
             record = value.func.value  # type: ignore[attr-defined]
             fields = [
-                walk.full(a) if walk.dot(a) is not None else core.constant(None) for a in value.args
+                walk.full(a) if walk.leaves or walk.dot(a) is not None else core.constant(None)
+                for a in value.args
             ]
             walk.records[target] = tuple(
                 walk.records.get(getattr(a, "id", ""), walk.dot(a) is not None) for a in value.args

@@ -22,6 +22,14 @@ def sum_of(items: Any, start: Any = 0) -> Any:
     return total
 
 
+def joined_of(lists: Any, start: Any) -> Any:
+    """`sum(lists, start)` of lists."""
+    total = list(start)
+    for items in lists:
+        total = [*total, *items]
+    return total
+
+
 def map_of(function: Any, *lists: Any) -> Any:
     """`list(map(function, *lists))`."""
     results = []

@@ -45,3 +45,19 @@ def lambdas_that_read_late(x: Any) -> Any:
 )
 def test_every_way(f: Any) -> None:
     assert_every_way(f)
+
+
+def lists_summed(x: Any) -> Any:
+    return sum([[x], [x * x, 2.0]], [])[1] * x
+
+
+def records_beside_constants(x: Any) -> Any:
+    a, b = x + 3.3, x
+    while b > 0.15:
+        a, b = b, a - b * np.floor(a / b)
+    return a * x
+
+
+@pytest.mark.parametrize("f", [lists_summed, records_beside_constants], ids=lambda f: f.__name__)
+def test_second_order(f: Any) -> None:
+    assert_every_way(f)

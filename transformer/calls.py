@@ -338,7 +338,7 @@ def of_builtin(f: Any, args: tuple[Any, ...], keywords: dict[str, Any]) -> Any:
         return vjp_of(TWINS[f], *args, **keywords) if f in TWINS else None
     if f is not getattr(builtins, name, None) and f is not functools.reduce:
         return None
-    from overt.runtime.plain_builtins import PLAIN, map_of, max_by, min_by, reduce_rest
+    from overt.runtime.plain_builtins import PLAIN, joined_of, map_of, max_by, min_by, reduce_rest
 
     plain = PLAIN.get(name)
     if name in ("max", "min") and keywords:
@@ -352,6 +352,8 @@ def of_builtin(f: Any, args: tuple[Any, ...], keywords: dict[str, Any]) -> Any:
         return out, Pullback(spread_list, pull)
     if name == "map" and len(args) > 2:
         plain = map_of
+    if name == "sum" and len(args) == 2 and isinstance(args[1], list):
+        plain = joined_of
     if name == "reduce" and len(args) == 2:
         plain = reduce_rest
     if name in ("sum", "max", "min") and args and not isinstance(args[0], (list, tuple, dict)):

@@ -404,7 +404,7 @@ def of_builtin(
         return jvp_of(TWINS[f], args, dots, keywords, keyword_dots) if f in TWINS else None
     if f is not getattr(builtins, name, None) and f is not functools.reduce:
         return None
-    from overt.runtime.plain_builtins import PLAIN, map_of, max_by, min_by, reduce_rest
+    from overt.runtime.plain_builtins import PLAIN, joined_of, map_of, max_by, min_by, reduce_rest
 
     plain = PLAIN.get(name)
     if name in ("max", "min") and keywords:
@@ -420,6 +420,8 @@ def of_builtin(
         )
     if name == "map" and len(args) > 2:
         plain = map_of
+    if name == "sum" and len(args) == 2 and isinstance(args[1], list):
+        plain = joined_of
     if name == "reduce" and len(args) == 2:
         plain = reduce_rest
     return jvp_of(plain, args, dots, keywords, keyword_dots)
