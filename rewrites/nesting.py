@@ -9,7 +9,7 @@ from __future__ import annotations
 import ast
 from collections import Counter
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from overt.rewrites import core
 from overt.rewrites.algebra import items_of
@@ -74,10 +74,10 @@ class Nesting:
         self.pruner.program = program
         self.uses: Counter[str] = Counter()
         self.places: dict[str, tuple[tuple[str, ...], str]] = {}
+        self.items: set[str] = set()  # cotangents that are put into a dictionary
         self.count_block(function.body, ())
         self.count(function.result, (), "value")
         self.unchanging = unchanging(function)
-        self.items = items_named(function)
         self.printer = Printer(lambda n: core.base(n).lstrip("@"))
 
     # --- where names are used
@@ -91,6 +91,9 @@ class Nesting:
             if isinstance(n, ast.Name) and core.is_local(n.id):
                 self.uses[n.id] += 1 + hidden
                 self.places[n.id] = (path, role)
+            elif isinstance(n, ast.Call) and items_of(n) is not None:
+                given = [*n.args[:1], *(k.value for k in n.keywords)]
+                self.items |= {g.id for g in given if isinstance(g, ast.Name)}
 
     def count_block(self, block: Block, path: tuple[str, ...]) -> None:
         for i, s in enumerate(block):
@@ -354,21 +357,6 @@ def unchanging(function: Function) -> set[str]:
     names = core.all_names(function)
     versions = Counter(core.base(n) for n in names)
     return {p.name for p in function.params if versions[core.base(p.name)] == 1}
-
-
-def items_named(function: Function) -> set[str]:
-    """Names of cotangents that are put into a dictionary."""
-    found: set[str] = set()
-
-    def visit(node: Any) -> Any:
-        for n in ast.walk(node):
-            if isinstance(n, ast.Call) and items_of(n) is not None:
-                given = [*n.args[:1], *(k.value for k in n.keywords)]
-                found.update(g.id for g in given if isinstance(g, ast.Name))
-        return node
-
-    core.map_function(function, visit)
-    return found - {p.name for p in function.params}
 
 
 def is_key(node: ast.expr) -> bool:

@@ -33,9 +33,10 @@ def simplify(function: Function, program: Program) -> Function:
         function = records_joined(function)
         function = pruned(function, program)
         function = Nesting(function, program).run()
-        function = reused(function, program.resolver)
         if function == before:
-            break
+            function = reused(function, program.resolver)
+            if function == before:
+                break
     return made_plainer(Nesting(function, program).run(closing=True))
 
 
