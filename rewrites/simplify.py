@@ -37,6 +37,7 @@ def simplify(function: Function, program: Program) -> Function:
             function = reused(function, program.resolver)
             if function == before:
                 break
+    function = reused(function, program.resolver)
     return made_plainer(Nesting(function, program).run(closing=True))
 
 

@@ -83,7 +83,7 @@ def rows(saved: Any, x: Any) -> Any:
     """
     if isinstance(x, Saved):
         return saved.flipped()
-    if hasattr(x, "compacted"):
+    if hasattr(type(x), "compacted"):
         x.refuse("the derivative of a loop over x[mask] as source")
     return saved.rows_like(x)
 

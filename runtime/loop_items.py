@@ -174,7 +174,7 @@ def items_of(iterable: Any) -> Items:
         return iterable
     if isinstance(iterable, range):
         return RangeItems(iterable.start, iterable.stop, iterable.step)
-    if hasattr(iterable, "compacted"):  # x[mask]
+    if hasattr(type(iterable), "compacted"):  # x[mask]
         values, count = iterable.compacted()
         return SelectedItems([RangeItems(0, count, 1), RowItems(values)])
     if isinstance(iterable, (Array, numpy.ndarray)):

@@ -233,7 +233,7 @@ def vjp_call(
         aux = _without_tape(tape, aux)
     results, out_definition = tree_flatten(out)
     for x in results:
-        if hasattr(x, "compacted"):  # it holds values of this tape
+        if hasattr(type(x), "compacted"):  # it holds values of this tape
             x.refuse("the derivative of a function that gives x[mask]")
     kept = bookkeeping(primals)
 

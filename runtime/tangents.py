@@ -212,14 +212,19 @@ def call_with_tangents(
     return parted(level, out)
 
 
+def is_iterator(x: Any) -> bool:
+    """Whether a value hands out items one by one; a placeholder, which refuses all, is none."""
+    return hasattr(type(x), "__next__") and not isinstance(x, UndefinedValue)
+
+
 def listed(out: Any) -> Any:
     """An iterator, or a view of a dictionary, as a list; a tuple of iterators as one of lists.
 
     Errors: NotImplementedError for an iterator without an end.
     """
-    if type(out) is tuple and any(hasattr(type(x), "__next__") for x in out):
+    if type(out) is tuple and any(map(is_iterator, out)):
         return tuple(map(listed, out))
-    if not (hasattr(type(out), "__next__") or isinstance(out, VIEWS)):
+    if not (is_iterator(out) or isinstance(out, VIEWS)):
         return out
     items = list(itertools.islice(out, MOST_ITEMS + 1))
     if len(items) > MOST_ITEMS:
