@@ -169,9 +169,14 @@ class Lineage:
     def origins_of(self, node: ast.expr) -> set[str]:
         return {m for n in core.reads(node) if is_local(n) for m in self.origins(n)}
 
-    def one_source(self, names: set[str], ends: set[str] | frozenset[str]) -> str | None:
-        """The one of `ends` that an object comes from for certain, by stores and plain names."""
-        seen: set[str] = set()
+    def one_source(
+        self, names: set[str], ends: set[str] | frozenset[str], within: frozenset[str] = frozenset()
+    ) -> str | None:
+        """The one of `ends` that an object comes from for certain, by stores and plain names.
+
+        `within` are the carried names whose own turn is being followed.
+        """
+        seen = set(within)
         while len(names) == 1:
             (n,) = names
             if n in ends:
@@ -182,7 +187,8 @@ class Lineage:
             names = set(self.sources[n])
             if n in self.nexts:  # an inner loop that only stores into it
                 start, end = self.nexts[n]
-                names = start if self.one_source(end, frozenset([n])) == n else set()
+                back = self.one_source(end, frozenset([n]), within | {n})
+                names = start if back == n else set()
         return None
 
     def may_meet(self, stored: str, other: str) -> bool:

@@ -6,7 +6,7 @@ import dis
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from overt.runtime.carried import join, spec_of
+from overt.runtime.carried import join, spec_of, zeros
 from overt.runtime.changes import changing_cond, has_objects
 from overt.runtime.choice import choose
 from overt.runtime.closures import captured_leaves
@@ -21,6 +21,7 @@ from overt.runtime.regions import case_
 from overt.runtime.setbacks import Changes, Unlike, describe
 from overt.runtime.staging import Graph, is_known, run_in, set_outputs
 from overt.runtime.tree import tree_leaves
+from overt.runtime.undefined import UnsetVariable
 from overt.runtime.unsure import Unsure, named
 
 __all__ = ["cond"]
@@ -68,6 +69,8 @@ def is_on_tape(then: Callable, orelse: Callable, operands: Sequence[Any]) -> boo
 
 
 def _by_lane(pred: Any, then: Callable, orelse: Callable, operands: Sequence[Any]) -> Any:
+    from overt.runtime.staged_builtins import require
+
     if not _some(pred):
         return orelse(*operands)
     otherwise = negated(pred)
@@ -77,10 +80,19 @@ def _by_lane(pred: Any, then: Callable, orelse: Callable, operands: Sequence[Any
     if any(isinstance(x, Recorded) for x in tree_leaves(list(operands))):
         ours, theirs = guard(pred, tuple(operands)), guard(otherwise, tuple(operands))
     try:
-        with on_lanes(pred):
-            a = then(*ours)
-        with on_lanes(otherwise):
-            b = orelse(*theirs)
+        try:
+            with on_lanes(pred):
+                a = then(*ours)
+        except UnsetVariable as error:
+            require(otherwise, error)
+            with on_lanes(otherwise):
+                return orelse(*theirs)
+        try:
+            with on_lanes(otherwise):
+                b = orelse(*theirs)
+        except UnsetVariable as error:
+            require(pred, error)
+            return a
     except RecursionError:
         raise StagingError(
             "a function that calls itself until its values say so cannot be compiled for several "
@@ -106,8 +118,15 @@ def _staged(pred: Any, then: Callable, orelse: Callable, operands: Sequence[Any]
     graph = GRAPH.get()
     regions = Graph([], graph), Graph([], graph)
     try:
-        b = run_in(regions[0], orelse, *operands)
-        a = run_in(regions[1], then, *operands)
+        try:
+            b = run_in(regions[0], orelse, *operands)
+        except UnsetVariable as error:
+            a = run_in(regions[1], then, *operands)
+            return _one_side(pred, 1, regions[1], a, error)
+        try:
+            a = run_in(regions[1], then, *operands)
+        except UnsetVariable as error:
+            return _one_side(pred, 0, regions[0], b, error)
     except RecursionError:
         if graph is None or graph.parent is not None:
             raise
@@ -134,6 +153,19 @@ def _staged(pred: Any, then: Callable, orelse: Callable, operands: Sequence[Any]
         named(joined, [n for n, kept in zip(names, same, strict=False) if not kept])
     changed = iter(joined)
     return tuple(x if kept else next(changed) for x, kept in zip(a, same, strict=True))
+
+
+def _one_side(pred: Any, side: int, region: Graph, value: Any, error: UnsetVariable) -> Any:
+    """The value of the one side that can be taken: the other reads a variable that is not set."""
+    from overt.runtime.staged_builtins import require
+
+    require(pred if side else negated(pred), error)
+    spec = spec_of(value)
+    blank = Graph([], GRAPH.get())
+    set_outputs(region, run_in(region, spec.decompose, value))
+    set_outputs(blank, run_in(blank, lambda: [zeros(aval) for aval in spec.avals()]))
+    regions = (blank, region) if side else (region, blank)
+    return spec.compose_leaves(list(case_(pred, regions, spec.avals())))
 
 
 def _without(values: Any, same: list[bool]) -> Any:

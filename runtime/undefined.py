@@ -5,6 +5,12 @@ from __future__ import annotations
 from typing import Any, NoReturn
 
 
+class UnsetVariable(UnboundLocalError):
+    """A placeholder was used: the branch that did so cannot be taken, or is a mistake."""
+
+    __module__, __qualname__ = "builtins", "UnboundLocalError"  # as Python says it
+
+
 class UndefinedValue:
     """Stands for a variable that has no value yet; any use of it raises UnboundLocalError.
 
@@ -39,7 +45,7 @@ def name_of(placeholder: UndefinedValue) -> str:
 def _refuse(self: UndefinedValue, *_: Any, **__: Any) -> NoReturn:
     name = name_of(self)
     what = f"variable {name!r}" if name else "a variable"
-    raise UnboundLocalError(f"{what} is used but was not set on the path taken")
+    raise UnsetVariable(f"{what} is used but was not set on the path taken")
 
 
 def refuse_unset(x: Any) -> None:

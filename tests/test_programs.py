@@ -20,6 +20,7 @@ EVERY = range(100)  # seeds whose gradient is checked
 STAGED = range(0, 100, 10)  # seeds that are compiled as well, which takes a second each
 NIGHT = range(1000, 6000)
 FOUND = [2155, 2432, 3477, 4456, 4547]  # seeds whose second derivative was wrong once
+COMPILED = [1130, 2250, 3120, 4220]  # seeds that were wrong or refused once, when compiled
 
 
 @pytest.fixture(autouse=True)
@@ -105,7 +106,7 @@ def check_forward(seed: int) -> None:
     close(dot, slope(value, x) @ direction, 3e-5, seed)
 
 
-@pytest.mark.parametrize("seed", EVERY)
+@pytest.mark.parametrize("seed", [*EVERY, 5717])
 def test_gradient(seed: int) -> None:
     check_gradient(seed)
 
@@ -120,7 +121,7 @@ def test_second_derivative(seed: int) -> None:
     check_second_derivative(seed)
 
 
-@pytest.mark.parametrize("seed", STAGED)
+@pytest.mark.parametrize("seed", [*STAGED, *COMPILED])
 def test_staged(seed: int) -> None:
     check_staged(seed)
 
