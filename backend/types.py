@@ -11,7 +11,8 @@ from typing import Any
 import ml_dtypes
 import numpy as np
 from jaxlib.mlir import ir
-from jaxlib.mlir._mlir_libs import _chlo, _jax_mlir_ext, _sdy, _stablehlo
+from jaxlib.mlir._mlir_libs import _chlo, _jax_mlir_ext, _stablehlo
+from jaxlib.mlir.dialects import sdy  # by its extension alone it would stay incomplete
 
 
 def _make_context() -> ir.Context:
@@ -20,7 +21,7 @@ def _make_context() -> ir.Context:
     _jax_mlir_ext.register_dialects(registry)
     context.append_dialect_registry(registry)
     context.load_all_available_dialects()
-    for dialect in (_chlo, _stablehlo, _sdy):
+    for dialect in (_chlo, _stablehlo, sdy):
         dialect.register_dialect(context)
     return context
 
