@@ -84,14 +84,22 @@ class Static:
     def __init__(self, value: Any):
         self.value = value
         try:
-            hash(value)
-            self.key = (type(value), static_key(value))
+            compared = without_slices(value)
+            hash(compared)
+            self.key = (type(value), static_key(compared))
         except TypeError as error:
             raise ValueError(
                 "Non-hashable static arguments are not supported. An error occurred when trying to "
                 f"hash an object of type {type(value)}, {value!r}. The error was: "
                 f"TypeError: {error}"
             ) from None
+
+
+def without_slices(value: Any) -> Any:
+    """A value to compare; slices, which Python has no hash for before 3.12, by their parts."""
+    if type(value) is slice:
+        return slice, value.start, value.stop, value.step
+    return tuple(map(without_slices, value)) if type(value) is tuple else value
 
 
 def marked(chosen: Chosen, args: tuple, kwargs: dict[str, Any]) -> tuple[tuple, dict[str, Any]]:
