@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 from functools import partial
+from typing import Any
 
 from overt.rewrites import core
 from overt.rewrites.bars import Bar, item
@@ -13,6 +14,7 @@ from overt.rewrites.refusal import Refusal
 from overt.rewrites.reverse_operations import Operations
 from overt.rewrites.rules import ARRAY_METHODS, Application, applied, as_function_of_array
 from overt.rewrites.scopes import SET_ITEM
+from overt.runtime import dtypes
 
 
 class Calls(Operations):
@@ -33,7 +35,11 @@ class Calls(Operations):
         if (
             fn is None
             and isinstance(value.func, ast.Attribute)
-            and value.func.attr in ARRAY_METHODS
+            and (
+                value.func.attr in ARRAY_METHODS
+                or value.func.attr == "astype"
+                and not is_floating(args[0] if args else None, self.program.resolver)
+            )
             and not self.program.resolver.is_users_method(value.func.attr)
         ):
             read = as_function_of_array(value, self.activity.expr)
@@ -262,3 +268,16 @@ def bind(
                 return None
             bound[i] = p.default
     return bound  # type: ignore[return-value]
+
+
+def is_floating(dtype: ast.expr | None, resolver: Any) -> bool:
+    """Whether a dtype in the text is for certain one of floats, as `float` and `np.float32` are."""
+    value = dtype.value if isinstance(dtype, ast.Constant) else None
+    if value is None and dtype is not None:
+        value = resolver.object(dtype)
+    if value is None:
+        return False
+    try:
+        return dtypes.is_inexact(dtypes.canonicalize(value))
+    except TypeError:
+        return False

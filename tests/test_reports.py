@@ -309,3 +309,63 @@ def test_random_keys_move_about() -> None:
         numpy.testing.assert_array_equal(random.key_data(moved), wanted)
     with pytest.raises(TypeError, match="no number"):
         np.sum(keys)
+
+
+def test_slices_as_static_arguments() -> None:
+    part = overt.jit(lambda x, where: x[where], static_argnums=1)
+    x = np.arange(6).reshape(2, 3)
+    assert part(x, slice(1, 2)).shape == (1, 3)
+    assert part(x, (slice(None), slice(0, 2))).shape == (2, 2)
+    assert part(x, (slice(None), slice(0, 3))).shape == (2, 3)
+    with pytest.raises(ValueError, match="hash"):
+        part(x, [0])
+
+
+INTEGERS = (
+    lambda x: x.astype(int),
+    lambda x: np.astype(x, "int32"),
+    lambda x: np.array(x, np.int32),
+    lambda x: np.asarray(x, dtype=int),
+    lambda x: np.int32(x),
+    lambda x: x.astype(bool) * 2,
+)
+
+
+@pytest.mark.parametrize("number", range(len(INTEGERS)))
+def test_conversion_to_integers_has_derivative_zero(number: int) -> None:
+    to_integers = INTEGERS[number]
+
+    def f(x):
+        return x * to_integers(x)
+
+    x = np.array(2.5)
+    for slope in (overt.grad(f), overt.jacfwd(f), overt.jit(overt.grad(f)), overt.jacrev(f)):
+        assert float(slope(x)) == 2.0
+    assert float(overt.hessian(f)(x)) == 0.0
+    assert float(overt.grad(lambda x: x * x.astype(x.dtype))(x)) == 5.0
+
+
+# --- prints --------------------------------------------------------------------------------------
+
+
+def test_texts_are_printed_where_the_program_gets_to(capsys: pytest.CaptureFixture) -> None:
+    def f(x):
+        print("start")
+        if x > 0:
+            print("positive")
+        else:
+            print("negative")
+        for _ in range(2):
+            print("step")
+        return x
+
+    compiled = overt.jit(f)
+    for x, word in ((1.0, "positive"), (-1.0, "negative"), (2.0, "positive")):
+        compiled(x).block_until_ready()
+        overt.effects_barrier()
+        assert capsys.readouterr().out.split() == ["start", word, "step", "step"]
+    overt.block_until_ready(overt.vmap(f)(np.array([1.0, -1.0, 2.0])))
+    overt.effects_barrier()
+    found = capsys.readouterr().out.split()
+    assert found.count("positive") == 2
+    assert found.count("negative") == 1

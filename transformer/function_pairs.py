@@ -57,12 +57,12 @@ class FunctionPull:
         self.bwd, self.slots, self.kinds = bwd, slots, kinds
 
     def __call__(self, saved: Any, out_bar: Any) -> Any:
+        if self.kinds is not True:
+            out_bar = of_floats(out_bar, self.kinds)
         if out_bar is None:
             return arranged(
                 (None,) * (1 + max((slot[0] for slot in self.slots), default=0)), self.slots
             )
-        if self.kinds is not True:
-            out_bar = of_floats(out_bar, self.kinds)
         return arranged(self.bwd(saved, out_bar), self.slots)
 
     def __eq__(self, other: object) -> bool:

@@ -17,7 +17,7 @@ import overt.runtime.numpy as np
 from overt.runtime import dtypes, interop
 from overt.runtime.array import Array, DeviceArray
 from overt.runtime.aval import Aval, aval_of, length
-from overt.runtime.derivatives import is_inexact, sum_to
+from overt.runtime.derivatives import is_inexact, sum_to, zeros_like_tree
 from overt.runtime.numpy.movement import with_rule
 from overt.runtime.primitive import GRAPH, Primitive
 
@@ -37,7 +37,7 @@ convert = Primitive(
     shape=lambda x, *, dtype: Aval(x.shape, dtype),
     lower=lambda b, x, *, avals, out, dtype: b.convert(x, dtype),
     linear=True,
-    vjp=(lambda g, out, x, *, dtype: np.astype(g, np.result_type(x)),),
+    vjp=(lambda g, out, x, *, dtype: astype_bar(g, out, x),),
     batch=lambda values, axes, size, *, dtype: (convert(values[0], dtype=dtype), 0),
     doc="The same numbers in another dtype; complex numbers lose their imaginary part.",
 )
@@ -162,11 +162,20 @@ def array_of_tangents(dot: Any, object: Any, out: Any) -> Any:
     if isinstance(object, (list, tuple)):
         parts = [array_of_tangents(d, item, out[0]) for d, item in zip(dot, object, strict=True)]
         return np.array(parts)
-    return np.zeros_like(out) if dot is None else np.reshape(np.astype(dot, out.dtype), out.shape)
+    if dot is None or not dtypes.is_inexact(np.result_type(out)):
+        return np.zeros_like(out)
+    return np.reshape(np.astype(dot, out.dtype), out.shape)
+
+
+def array_bar(g: Any, out: Any, object: Any) -> Any:
+    """The cotangent of what an array was made of: zero where the array counts in steps."""
+    if dtypes.is_inexact(np.result_type(out)):
+        return parts_like(g, object)
+    return zeros_like_tree(object)
 
 
 _ARRAY_RULE: dict[str, Any] = {
-    "vjp": (lambda g, out, object, **static: parts_like(g, object),),
+    "vjp": (lambda g, out, object, **static: array_bar(g, out, object),),
     "jvp": lambda dots, out, object, **static: array_of_tangents(dots[0], object, out),
 }
 
@@ -249,8 +258,8 @@ def copy(a: Any, order: Any = None) -> Any:
 
 @with_rule(
     arrays=("x",),
-    vjp=(lambda g, out, x, **static: np.astype(g, np.result_type(x)),),
-    jvp=lambda dots, out, x, *, dtype, **static: np.astype(dots[0], dtype),
+    vjp=(lambda g, out, x, **static: astype_bar(g, out, x),),
+    jvp=lambda dots, out, x, *, dtype, **static: astype_dot(dots[0], out),
 )
 def astype(x: Any, dtype: Any, /, *, copy: bool = False, device: Any = None) -> Any:
     """`x` in another dtype; the imaginary part of complex numbers is dropped.
@@ -267,6 +276,28 @@ def astype(x: Any, dtype: Any, /, *, copy: bool = False, device: Any = None) -> 
     if isinstance(x, Array) and aval.dtype == wanted and not aval.weak:
         return on(x, device)
     return on(convert(x, dtype=wanted), device)
+
+
+def astype_bar(g: Any, out: Any, x: Any) -> Any:
+    """The cotangent of what was converted: zero where the result counts in steps.
+
+    >>> print(astype_bar(2.0, np.array(1), np.array(1.5)))
+    0.0
+    """
+    if not dtypes.is_inexact(np.result_type(out)):
+        return np.zeros_like(x)
+    return np.astype(g, np.result_type(x))
+
+
+def astype_dot(x_dot: Any, out: Any) -> Any:
+    """The tangent of what was converted: zero where the result counts in steps.
+
+    >>> print(astype_dot(2.0, np.array(1)))
+    0
+    """
+    if not dtypes.is_inexact(np.result_type(out)):
+        return np.zeros_like(out)
+    return np.astype(x_dot, np.result_type(out))
 
 
 def view(a: Any, dtype: Any) -> Any:

@@ -75,8 +75,8 @@ for _name in NAMES:
         "rule",
         Rule(
             _name, ("x",), linear=True,
-            vjp=(lambda g, out, x: np.astype(g, np.result_type(x)),),
-            jvp=lambda dots, out, x: np.astype(dots[0], out.dtype),
+            vjp=(lambda g, out, x: astype_bar(g, out, x),),
+            jvp=lambda dots, out, x: astype_dot(dots[0], out),
         ),
     )  # fmt: skip
     globals()[_name] = _made
@@ -143,3 +143,6 @@ def isdtype(dtype: Any, kind: Any) -> bool:
     if isinstance(kind, str) and kind in _KINDS:
         return dtypes.category(dtype) in _KINDS[kind]
     return numpy.dtype(dtype) == numpy.dtype(kind)
+
+
+from overt.runtime.numpy.creation import astype_bar, astype_dot  # noqa: E402  it needs the dtypes
