@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import operator
 from typing import Any
 
 import numpy as np
@@ -78,7 +79,7 @@ def length(n: Any) -> Any:
     >>> length(np.int64(3))
     3
     """
-    return n if hasattr(n, "symbolic") else n.__index__()
+    return n if hasattr(n, "symbolic") else operator.index(n)
 
 
 def is_known_size(shape: Any) -> bool:

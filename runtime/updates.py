@@ -12,12 +12,15 @@ from collections.abc import Callable
 from typing import Any
 
 from overt.runtime import numpy as np
+from overt.runtime.array import Array
 from overt.runtime.derivatives import sum_to
+from overt.runtime.dual import Dual
 from overt.runtime.numpy.indexing import (
     add_at,
     erase,
     place,
     read,
+    refuse_imaginary,
     set_item,
     stored_part,
     taken,
@@ -25,7 +28,7 @@ from overt.runtime.numpy.indexing import (
 )
 from overt.runtime.numpy.movement import with_rule
 from overt.runtime.plain import plain
-from overt.runtime.record import vjp_call
+from overt.runtime.record import Recorded, vjp_call
 from overt.runtime.tangents import call_with_tangents
 
 __all__ = [
@@ -168,6 +171,13 @@ class AtIndex:
         )
 
 
+def held_fixed(x: Any) -> Any:
+    """A Python number without a derivative."""
+    while type(x) in (Recorded, Dual):
+        x = x.primal
+    return x.item() if isinstance(x, Array) and x.ndim == 0 else x
+
+
 @with_rule(
     arrays=("x", "index"),
     vjp=(lambda g, out, x, index, **how: place_at(g, x, index, **how), None),
@@ -175,6 +185,7 @@ class AtIndex:
 )
 def part_at(x: Any, index: Any, **how: Any) -> Any:
     """`x.at[index].get(...)` as a function."""
+    how["fill"] = held_fixed(how["fill"])
     return read(x, index, check=False, **how)
 
 
@@ -237,8 +248,10 @@ def update(
     wrap_negative_indices: bool = True,
 ) -> Any:  # fmt: skip
     """`x` with `values` combined into the part at `index`."""
+    x = np.asarray(x)
+    refuse_imaginary(x, values)
     return write(
-        np.asarray(x),
+        x,
         index,
         values,
         combine,

@@ -369,3 +369,43 @@ def test_texts_are_printed_where_the_program_gets_to(capsys: pytest.CaptureFixtu
     found = capsys.readouterr().out.split()
     assert found.count("positive") == 2
     assert found.count("negative") == 1
+
+
+# --- transforms and stores -----------------------------------------------------------------------
+
+
+def test_slopes_through_fourier_transforms_of_real_parts() -> None:
+    weights = numpy.array([1.0, -2.0, 0.5, 3.0, 0.0, 1.5])
+    x = numpy.array([0.3, -1.0, 2.0, 0.7, 1.1, -0.4])
+
+    def filtered(x):
+        return np.sum(np.real(np.fft.ifft(np.fft.fft(x) * np.fft.fft(np.asarray(weights)))) ** 2)
+
+    def half(x):
+        return np.sum(np.fft.irfft(np.fft.rfft(x)[:3], 5) ** 2)
+
+    with overt.enable_x64(True):
+        for f in (filtered, half):
+            numpy.testing.assert_allclose(overt.grad(f)(x), slopes(f, x), rtol=1e-6, atol=1e-8)
+            numpy.testing.assert_allclose(overt.jacfwd(f)(x), slopes(f, x), rtol=1e-6, atol=1e-8)
+
+
+def test_filled_reads_have_derivatives() -> None:
+    x = np.arange(1.0, 5.0)
+    rows = np.array([7, -1])
+    for mode, wanted in (("fill", [0, 0, 0, 1]), ("clip", [0, 0, 0, 2])):
+        found = overt.grad(lambda x, m=mode: x.at[rows].get(mode=m, fill_value=0.5).sum())(x)
+        numpy.testing.assert_array_equal(found, wanted)
+
+
+def test_complex_values_are_not_stored_in_real_arrays() -> None:
+    def store(x):
+        x[0] = 1.0 + 2.0j
+        return x
+
+    for f in (overt.jit(store), lambda x: x.at[0].set(1j), lambda x: x.at[0].add(np.array(1j))):
+        with pytest.raises(TypeError, match="complex value"):
+            f(np.ones(2))
+    for size in (2.5, (1, 2.5)):
+        with pytest.raises(TypeError):
+            np.zeros(size)

@@ -45,7 +45,7 @@ def _fourier_aval(x: Aval, *, kind: str, lengths: tuple[int, ...]) -> Aval:
         return Aval((*lead, *lengths[:-1], lengths[-1] // 2 + 1), dtypes.complex_of(x.dtype))
     if kind == "IRFFT":
         return Aval((*lead, *lengths), dtypes.real_type(x.dtype))
-    return Aval(x.shape, x.dtype)
+    return Aval(x.shape, dtypes.complex_of(x.dtype))
 
 
 def _lower_fourier(
@@ -53,6 +53,8 @@ def _lower_fourier(
 ) -> Any:
     if 0 in out.shape:
         return b.full(out.shape, 0, out.dtype)
+    if kind != "RFFT":  # a cotangent may be real
+        x = b.convert(x, dtypes.complex_of(avals[0].dtype))
     return b.fft(x, kind, lengths)
 
 

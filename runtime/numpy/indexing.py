@@ -285,14 +285,28 @@ def set_item(x: Any, index: Any, value: Any) -> Any:
     {'a': 1, 'b': 2}
     """
     if on_device(x):
+        refuse_imaginary(x, value)
         return write(x, index, value)
     if is_host_array(x):
         if holds_ours(index) or holds_ours(value):
+            refuse_imaginary(x, value)
             return write(np.asarray(x), index, value)
         x = x.copy()
         x[index] = value
         return x
     return replaced(x, index, value)
+
+
+def refuse_imaginary(x: Any, value: Any) -> None:
+    """Errors: TypeError for a complex value in an array that is not complex."""
+    kind = getattr(value, "dtype", None)
+    if kind is None and type(value) is not complex or dtypes.is_complex(x.dtype):
+        return
+    if type(value) is complex or dtypes.is_complex(kind):
+        raise TypeError(
+            f"a complex value cannot be stored in an array of {x.dtype}: take np.real(value), or "
+            "make the array complex"
+        )
 
 
 def replaced(x: Any, index: Any, value: Any) -> Any:
