@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import subprocess
+import sys
 from typing import Any
 
 import numpy
@@ -409,3 +411,16 @@ def test_complex_values_are_not_stored_in_real_arrays() -> None:
     for size in (2.5, (1, 2.5)):
         with pytest.raises(TypeError):
             np.zeros(size)
+
+
+def test_the_first_random_number_of_a_process_is_refused_too(tmp_path: Any) -> None:
+    path = tmp_path / "draws.py"
+    path.write_text(
+        "import numpy, overt\n"
+        "draws = overt.jit(lambda x: x + numpy.random.randint(9))\n"
+        "looks = overt.jit(lambda x: x + len(str(numpy.random.__name__)))\n"
+        "assert float(looks(1.0)) == 13.0\n"
+        "draws(1.0)\n"
+    )
+    done = subprocess.run([sys.executable, str(path)], capture_output=True, text=True)
+    assert "draws random numbers" in done.stderr
