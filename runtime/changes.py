@@ -29,6 +29,7 @@ from overt.runtime.world import (
     World,
     attributes_of,
     is_frozen,
+    is_users_object,
     is_value,
 )
 
@@ -74,9 +75,11 @@ class State:
         self.world = World(*roots)
         self.now = self.world.take()
         self.carried: list[Slot] = []
+        self.by_parts = False  # whether variables that are objects are handed on by what they hold
 
     def carry(self, more: More) -> None:
         """From now on these places are operands too."""
+        self.by_parts = self.by_parts or more.by_parts
         for slot in more.slots:
             self.carried.append(slot)
             thing = self.world.holders[slot[0]].thing
@@ -96,7 +99,8 @@ class State:
         for dataclasses that nobody has registered as trees."""
         if id(x) in self.world.apart:
             return Held(x)
-        if is_value(x) and RECORDING.get() and not LENIENT.is_node(type(x)):
+        whole = is_value(x) or self.by_parts and is_users_object(x)
+        if whole and RECORDING.get() and not LENIENT.is_node(type(x)):
             fields = attributes_of(x)
             return Fields(type(x), tuple(fields), [self.held(v) for v in fields.values()])
         return with_parts(self.held, x)
@@ -110,7 +114,8 @@ class State:
             if type(x) is Fields
             else with_parts(lambda part: self.free(part, copies), x)
         )
-        if is_value(made) and not is_frozen(made) and id(made) not in self.world.known:
+        whole = is_value(made) or type(x) is Fields
+        if whole and not is_frozen(made) and id(made) not in self.world.known:
             copies.append((made, attributes_of(made)))
         return made
 
@@ -123,10 +128,17 @@ class State:
         slots = [slot for slot in slots if slot not in self.carried]
         if not slots:
             raise NotImplementedError(
-                "a dataclass is changed in a branch or loop of a compiled program, where it is a "
+                "an object is changed in a branch or loop of a compiled program, where it is a "
                 "copy; make a changed one with dataclasses.replace"
             )
         raise More(self, slots)
+
+    def note_replaced(self, given: list[Any], out: tuple) -> None:
+        """A variable that gets another object in a recorded loop is handed on by its parts."""
+        if self.by_parts or not RECORDING.get():
+            return
+        if any(is_users_object(y) and y is not x for x, y in zip(given, out, strict=False)):
+            raise More(self, [], by_parts=True)
 
     def names(self) -> list[str]:
         return [self.world.name_of(slot) for slot in self.carried]
@@ -179,9 +191,11 @@ class State:
             inside |= dict(zip(carried, operands[first + count :], strict=True))
             with state.value.entered(inside) as left:
                 copies: list[tuple[Any, dict[str, Any]]] = []
-                out = body(*[state.value.free(x, copies) for x in operands[: first + count]])
+                given = [state.value.free(x, copies) for x in operands[: first + count]]
+                out = body(*given)
                 state.value.check(copies)
                 out = (out,) if bare else tuple(out or ())
+                state.value.note_replaced(given[first:], out)
                 return *map(state.value.held, out), *left(carried)
 
         def test(*operands: Any) -> Any:

@@ -42,6 +42,6 @@ class ChangesInSomeLanes(Changes, BatchedPredicateError):
 class More(Exception):
     """Places that are changed and not among the operands yet."""
 
-    def __init__(self, state: State, slots: list[Slot]) -> None:
+    def __init__(self, state: State, slots: list[Slot], by_parts: bool = False) -> None:
         super().__init__(slots)
-        self.state, self.slots = state, slots
+        self.state, self.slots, self.by_parts = state, slots, by_parts

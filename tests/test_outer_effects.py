@@ -110,6 +110,19 @@ def get():
     return LOG
 
 
+class Complex:
+    def __init__(self, re, im):
+        self.re, self.im = re, im
+
+    def __mul__(self, other):
+        return Complex(
+            self.re * other.re - self.im * other.im, self.re * other.im + self.im * other.re
+        )
+
+    def __add__(self, other):
+        return Complex(self.re + other.re, self.im + other.im)
+
+
 # --- functions with effects
 
 
@@ -339,3 +352,40 @@ def test_nothing_half_written_when_staging_fails():
     with pytest.raises(KeyError):
         overt.jit(f)(1.0)
     assert state() == before
+
+
+def test_variables_that_get_another_object_in_a_loop():
+    def f(x):
+        z, k = Complex(0.1, 0.2), Complex(x, 0.5)
+        for _ in range(3):
+            z = z * z + k
+        return z.re * z.im
+
+    slope = (f(0.7 + 1e-6) - f(0.7 - 1e-6)) / 2e-6
+    for form in (overt.grad(f), overt.jit(overt.grad(f)), overt.grad(overt.jit(f))):
+        assert float(form(0.7)) == pytest.approx(slope, rel=1e-4)
+
+
+def test_objects_made_in_a_program_are_new_each_time():
+    @overt.jit
+    def f(x):
+        made = Complex(x, [2.0 * x])
+        BOX.table["made"] = made
+        BOX.log.append(Complex(made.re, made))
+        return Complex(x + 1.0, None)
+
+    start()
+    with pytest.raises(overt.errors.StagingError, match="stored in several places"):
+        f(1.0)
+    assert BOX.table == {} and BOX.log == []
+
+    @overt.jit
+    def g(x):
+        made = Complex(x, [2.0 * x])
+        BOX.log.append(made)
+        made.re = 3.0 * x
+        return Complex(x + 1.0, None)
+
+    results = [g(1.0), g(2.0)]
+    assert [float(r.re) for r in results] == [2.0, 3.0]
+    assert [(float(m.re), float(m.im[0])) for m in BOX.log] == [(3.0, 2.0), (6.0, 4.0)]

@@ -22,7 +22,7 @@ from overt.transformer.guards import Guards, slot
 from overt.transformer.observed import Number, Parts, Seen
 from overt.transformer.parted import MISSING
 from overt.transformer.state import ARGUMENTS, Place, Write, differences, store
-from overt.transformer.trees import Flat, take_apart
+from overt.transformer.trees import Flat, Made, take_apart
 from overt.transformer.watch import Watch, watching
 
 STAGING = threading.RLock()  # code being staged may change the user's objects until it is undone
@@ -133,7 +133,10 @@ class Staged:
                     w for place, seen in watch.places.values()
                     for w in differences(seen, place.get(arguments), place)
                 ]  # fmt: skip
-                trees = [(w, None if w.value is MISSING else take_apart(w.value)) for w in writes]
+                made = Made(watch.known())
+                trees = [
+                    (w, None if w.value is MISSING else take_apart(w.value, made)) for w in writes
+                ]
                 undo += writes
             except BaseException:
                 for place, seen in watch.places.values():
@@ -144,7 +147,7 @@ class Staged:
                     store(write, write.before, arguments)
         for number, seen in observed:
             replace_number(watch, number, seen)
-        self.outputs = Outputs(take_apart(result), trees)
+        self.outputs = Outputs(take_apart(result, made), trees)
         self.guards = Guards(watch)
         self.refresh: list[tuple[int, int]] | None = None
         self.number_places = [self.guards.number_index(seen) for _, seen in observed]

@@ -67,6 +67,17 @@ class Watch:
     def observe(self, x: Any) -> Seen:
         return Observer(self.pending.append).observe(x)
 
+    def known(self) -> set[int]:
+        """The identities of the containers and objects that were there before the run."""
+        found: set[int] = set()
+        pending = [seen for _, seen in self.places.values()]
+        while pending:
+            seen = pending.pop()
+            found.add(id(seen.value))
+            if isinstance(seen, Parts):
+                pending += seen.parts
+        return found
+
     # --- functions
 
     def function(self, function: types.FunctionType, live: types.FunctionType) -> None:
