@@ -133,10 +133,12 @@ class Staged:
                     w for place, seen in watch.places.values()
                     for w in differences(seen, place.get(arguments), place)
                 ]  # fmt: skip
-                made = Made(watch.known())
-                trees = [
-                    (w, None if w.value is MISSING else take_apart(w.value, made)) for w in writes
-                ]
+                made, reached, trees = Made(watch.known()), set(), []
+                for w in writes:
+                    again = (mark := state.target(w, arguments)) in reached
+                    reached.add(mark)
+                    objects = Made(made.before) if again else made
+                    trees.append((w, None if w.value is MISSING else take_apart(w.value, objects)))
                 undo += writes
             except BaseException:
                 for place, seen in watch.places.values():

@@ -138,6 +138,19 @@ def store(write: Write, value: Any, arguments: list[Any]) -> None:
         put_part(holder, write.steps[-1], value)
 
 
+def target(write: Write, arguments: list[Any]) -> Any:
+    """Equal for writes that reach the same part of the same thing, if by different ways."""
+    if not write.steps:
+        return write.place.mark
+    try:
+        holder = write.place.get(arguments)
+        for step in write.steps[:-1]:
+            holder = part_of(holder, step)
+    except (LookupError, AttributeError):  # the way there has changed
+        return write.place.mark, write.steps
+    return id(holder), write.steps[-1]
+
+
 def current(write: Write, arguments: list[Any]) -> Any:
     """What is now where a write goes."""
     value = write.place.get(arguments)
