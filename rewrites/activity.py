@@ -9,6 +9,7 @@ from collections.abc import Callable
 from typing import TypeGuard
 
 from overt.rewrites import core
+from overt.rewrites.attempts import caught_by
 from overt.rewrites.core import Assign, Do, For, If, While, With, is_local
 from overt.rewrites.keeping import Keeping
 from overt.rewrites.refusal import Refusal
@@ -31,6 +32,8 @@ class Activity:
     def __init__(self, params: set[str], resolver: Resolver) -> None:
         self.names = set(params)
         self.dicts: set[str] = set()
+        self.errors: set[str] = set()  # blocks of active values that catch exceptions
+        self.exceptions: set[str] = set()  # what they caught
         self.resolver = resolver
         self.keeping: Keeping | None = None  # what functions store, where that matters
         self.read: set[str] = set()
@@ -52,6 +55,8 @@ class Activity:
     def statement(self, s: core.Stmt) -> None:
         if isinstance(s, Assign):
             self.follow(s.value, bool(set(core.pattern_names(s.target)) & self.read))
+            if isinstance(s.value, ast.Attribute) and core.reads(s.value) & self.errors:
+                self.exceptions |= set(core.pattern_names(s.target))
             self.bind(s.target, s.value)
         elif isinstance(s, If):
             self.follow(s.test, False)
@@ -74,6 +79,8 @@ class Activity:
                         recordable=True,
                     )
             self.block(s.body)
+            if (error := caught_by(s)) and core.free(s.body) & self.names:
+                self.errors.add(error)
         elif isinstance(s, Do):
             self.effect(s)
 
@@ -274,6 +281,13 @@ class Activity:
         return self.expr(node.body) or self.expr(node.orelse)
 
     def of_Attribute(self, node: ast.Attribute) -> bool:
+        if isinstance(node.value, ast.Name) and node.value.id in self.exceptions:
+            raise Refusal(
+                "what an exception holds may have a derivative",
+                "Return it instead to have the derivative as source.",
+                node,
+                recordable=True,
+            )
         static = node.attr in STATIC_ATTRIBUTES or node.attr in ARRAY_ATTRIBUTES
         if static and self.expr(node.value) and self.resolver.is_users_attribute(node.attr):
             raise Refusal(

@@ -237,6 +237,7 @@ class Aliases:
         self.root: dict[str, str] = {}
         self.checks: dict[str, list[core.Do]] = {}  # by the name that a store sets
         self.lineage = Lineage(function.body)
+        self.chosen: dict[str, set[str]] = {}  # a user's name -> names that a condition chose from
         self.collect(function.body)
 
     def find(self, n: str) -> str:
@@ -259,6 +260,10 @@ class Aliases:
                 for m in s.merges:
                     for v in (m.then, m.orelse):
                         self.share(m.name, v)
+                    for side in (*s.then, *s.orelse):
+                        if isinstance(side, Assign) and isinstance(side.target, str):
+                            if core.base(side.target) == core.base(m.name):
+                                self.choose(m.name, side.value)
             elif isinstance(s, For | While):
                 self.collect(s.body)
                 for c in s.carries:
@@ -335,8 +340,13 @@ class Aliases:
             if any(holds_mutable(side) for side in (value.left, value.right)):
                 self.twice.add(name)  # `[[0.0]] * 3` is one list three times
         elif isinstance(value, ast.IfExp):
-            self.share(name, value.body)
-            self.share(name, value.orelse)
+            for v in (value.body, value.orelse):
+                self.share(name, v)
+                self.choose(name, v)
+
+    def choose(self, name: str, value: ast.expr) -> None:
+        if isinstance(value, ast.Name) and is_local(value.id):
+            self.chosen.setdefault(core.base(name), set()).add(core.base(value.id))
 
     def originals(self, n: str) -> set[str]:
         """The versions that a name went through by stores and copies."""
@@ -420,6 +430,7 @@ class Aliases:
         mine = core.base(holder.id)
         versions = self.originals(holder.id)
         in_step: frozenset[str] = getattr(call, "through", frozenset())
+        needed_now = alive
         alive = {n for n in alive if core.base(n) not in in_step or core.base(n) == mine}
         index = call.args[1] if len(call.args) > 1 else None
         for loop in loops:
@@ -441,6 +452,14 @@ class Aliases:
                 f"{mine!r} may share its memory with {other!r}, which is read later: in NumPy this "
                 "store changes both",
                 f"Write `{mine} = {mine}.copy()` first, or store into {other!r} itself.",
+            )
+        chosen = {n for n in needed_now & versions if core.base(n) in self.chosen.get(mine, ())}
+        if chosen and is_growth(call):
+            other = core.base(sorted(chosen)[0])
+            self.refuse(
+                s,
+                f"{mine!r} may be {other!r}, which is read later: in Python this changes both",
+                f"Change {other!r} itself, in a branch.",
             )
         holders = {h for v in versions for h in self.holders(v)}
         needed = set().union(*map(self.originals, alive), set()) if holders else set()

@@ -13,6 +13,7 @@ from typing import Any
 
 from overt.rewrites import core, exits
 from overt.rewrites.attempts import attempts_to_blocks, caught_by
+from overt.rewrites.chosen_receivers import choices_outside
 from overt.rewrites.conditions import changed_roots, loops_that_ask_inside, sets_variables
 from overt.rewrites.core import NOWHERE, Names, Origin
 from overt.rewrites.endless import without_endless
@@ -147,6 +148,7 @@ class Builder:
             body, doc = without_doc(node.body)
             names = {n.id for n in ast.walk(node) if isinstance(n, ast.Name)}
             names |= self.local
+            body = [choices_outside(s) for s in body]
             own = self.own(body, scope) - self.foreign
             body = lists_kept_in_order(body, own, names, self.text.object)
             own = self.own(body, scope) - self.foreign

@@ -6,6 +6,7 @@ it all.
 
 from __future__ import annotations
 
+import collections
 import copy
 import dataclasses
 from collections.abc import Callable, Iterable, Mapping
@@ -55,6 +56,10 @@ def part(g: Any, index: Any) -> Any:
 
 def without_last(g: Any) -> Any:
     """The cotangent of what a list was before it was appended to."""
+    if isinstance(g, collections.deque):
+        if g.maxlen is not None:  # whether an item was dropped is not seen here
+            raise Escape(g, "a deque of limited length is appended to")
+        return collections.deque(list(g)[:-1])
     return None if g is None else g[:-1]
 
 

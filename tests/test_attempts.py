@@ -168,7 +168,44 @@ def searched(x):
     return k * x * x
 
 
+class TooLarge(ValueError):
+    def __init__(self, value):
+        super().__init__("too large")
+        self.value = value
+
+
+def carried_by_an_exception(x):
+    def limited(k):
+        if k > 1:
+            raise TooLarge(k * x)
+        return k * x
+
+    total = 0.0
+    for k in range(4):
+        try:
+            total = total + limited(k)
+        except TooLarge as e:
+            total = total + e.value * x
+    return total
+
+
+def changed_at_the_end(x):
+    notes = []
+    try:
+        if x > 0.7:
+            z = x * x
+        else:
+            z = x - 0.3
+        notes.append("ok")
+    except ArithmeticError:
+        z = 0.0
+    finally:
+        z = z * 2.0
+    return z**2 + len(notes)
+
+
 EACH = [
+    carried_by_an_exception, changed_at_the_end,
     returned_from_the_block, returned_from_a_loop, finally_after_a_return, raised_by_a_helper,
     parsed, remembered, up_to_the_end, popped_until_empty, left_at_the_end, divided, suppressed,
     entered, continued_in_a_block, searched,

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import bisect
 import heapq
+from collections import deque
 from heapq import heappop, heappush
 
 import numpy as np
@@ -81,8 +82,26 @@ def stack_of_pairs(x):
     return total
 
 
+def moving_average(x):
+    window, total = deque(maxlen=3), 0.0
+    for k in range(6):
+        window.append(x * k)
+        total = total + sum(window) / len(window)
+    return total * x
+
+
+def split_by_place(x):
+    low, high = [1.0], [1.0]
+    for k, y in enumerate([0.2, 1.5, 3.0]):
+        (low if k % 2 else high).append(y * x)
+    both = {"low": [0.0, x], "high": [x, 0.0]}
+    (both["low"] if len(low) > 5 else both["high"])[1] += x * x
+    return sum(low) * sum(high) * both["high"][1]
+
+
 EACH = [
-    by_priority, cheapest_path, two_largest, merged_by_weight, replaced, inserted, stack_of_pairs,
+    moving_average, split_by_place, by_priority, cheapest_path, two_largest, merged_by_weight,
+    replaced, inserted, stack_of_pairs,
 ]  # fmt: skip
 
 
@@ -121,3 +140,17 @@ def test_arrays_of_the_module_are_no_hindrance():
         return (WEIGHTS * x).sum()
 
     assert overt.grad(weighed)(2.0) == 3.0
+
+
+def test_a_list_chosen_by_a_condition_is_not_changed_under_two_names():
+    def chosen(x):
+        low, high = [1.0], [x]
+        if x > 0:
+            side = low
+        else:
+            side = high
+        side.append(x)
+        return sum(low) * sum(high)
+
+    with pytest.raises(overt.errors.Refusal, match="'side' may be"):
+        overt.jit(chosen)(1.0)
