@@ -66,7 +66,7 @@ STANDARD: dict[type, Callable[[Any], Pairs]] = {
     contextvars.ContextVar: lambda x: [("get", x.get(MISSING))],
     threading.local: _fields,
     type(os.environ): lambda x: list(x.items()),
-    numpy.ndarray: lambda x: [("shape", x.shape), *enumerate(x.ravel().tolist())],  # of objects
+    numpy.ndarray: lambda x: [(x.shape, None), *enumerate(x.ravel().tolist())],  # of objects
 }
 
 
