@@ -202,13 +202,15 @@ def all_leaves(iterable: Iterable[Any], is_leaf: IsLeaf = None) -> bool:
     return True
 
 
-def tree_transpose(outer_treedef: PyTreeDef, inner_treedef: PyTreeDef | None, tree: Any) -> Any:
+def tree_transpose(
+    outer_treedef: PyTreeDef, inner_treedef: PyTreeDef | None, pytree_to_transpose: Any
+) -> Any:
     """Turn a tree of trees inside out.
 
     >>> tree_transpose(tree_structure([0, 0]), tree_structure((0, 0)), [(1, 2), (3, 4)])
     ([1, 3], [2, 4])
     """
-    subtrees = outer_treedef.flatten_up_to(tree)
+    subtrees = outer_treedef.flatten_up_to(pytree_to_transpose)
     if inner_treedef is None:
         if not subtrees:
             raise ValueError("the inner structure of an empty tree must be given")
@@ -219,7 +221,7 @@ def tree_transpose(outer_treedef: PyTreeDef, inner_treedef: PyTreeDef | None, tr
         if found != inner_treedef:
             raise TypeError(
                 f"tree_transpose: expected {outer_treedef.compose(inner_treedef)}, "
-                f"got {tree_structure(tree)}"
+                f"got {tree_structure(pytree_to_transpose)}"
             )
         rows.append(leaves)
     columns = [outer_treedef.unflatten(column) for column in zip(*rows, strict=True)]
