@@ -10,6 +10,7 @@ import pytest
 
 import overt
 import overt.numpy as np
+from overt.runtime.errors import StagingError
 
 X = 0.7
 M = numpy.arange(8.0).reshape(4, 2) / 4.0
@@ -175,3 +176,43 @@ def test_what_two_names_share_is_refused(f):
 def test_global_arrays_are_no_modules():
     f = lambda x: np.sum(M * x)
     numpy.testing.assert_allclose(overt.grad(f)(X), M.sum())
+
+
+class Complex:
+    def __init__(self, re, im):
+        self.re, self.im = re, im
+
+    def __mul__(self, other):
+        re, im = self.re * other.re - self.im * other.im, self.re * other.im + self.im * other.re
+        return Complex(re, im)
+
+    def __add__(self, other):
+        return Complex(self.re + other.re, self.im + other.im)
+
+
+def test_objects_made_anew_in_a_loop():
+    def orbit(x, n=3):
+        z, c = Complex(0.1, 0.2), Complex(x, 0.5)
+        for _ in range(n):
+            z = z * z + c
+        return z.re * z.im
+
+    want = slope(lambda x: float(orbit(x)), X, 1e-4)
+    for way in (overt.grad(orbit), overt.jit(overt.grad(orbit))):
+        numpy.testing.assert_allclose(way(X), want, rtol=1e-7)
+    with pytest.raises(StagingError, match="makes a new Complex in every iteration"):
+        overt.jit(overt.grad(lambda x: orbit(0.1 * x, 100)))(X)
+
+
+def test_lists_of_lists_stored_into_by_a_loop():
+    def squared(x):
+        a = [[x, 1.0], [x * x, 2.0 * x]]
+        b = [row[:] for row in a]
+        for i in range(2):
+            for j in range(2):
+                b[i][j] = sum(a[i][k] * a[k][j] for k in range(2))
+        return b[0][1] * b[1][0]
+
+    want = slope(lambda x: float(squared(x)), X, 1e-4)
+    for way in (overt.grad(squared), overt.jit(overt.grad(squared))):
+        numpy.testing.assert_allclose(way(X), want, rtol=1e-7)

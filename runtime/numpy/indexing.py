@@ -377,7 +377,10 @@ def erase(x: Any, index: Any) -> Any:
     if isinstance(index, slice):
         return replaced(x, index, zeros_like_tree(x[index]))
     item = item_at(x, index)
-    return replaced(x, index, zeros_like_tree(item) if is_array(item) else None)
+    from overt.runtime.one_of import is_open_place
+
+    known = not is_array(item) and not is_open_place(x, index)
+    return replaced(x, index, None if known else zeros_like_tree(item))
 
 
 @with_rule(
