@@ -10,10 +10,12 @@ from overt.runtime.carried import join, levels_of, spec_of
 from overt.runtime.closures import captured
 from overt.runtime.dispatch import CHECKS, GRAPH
 from overt.runtime.errors import StagingError
+from overt.runtime.interop import as_array
 from overt.runtime.lanes import has_lanes
 from overt.runtime.loop_items import known_int
 from overt.runtime.loops import Loop, largest, masked_step, tested_lanes
 from overt.runtime.masks import active_lanes, any_lane
+from overt.runtime.parts import NUMBERS, parts_of
 from overt.runtime.predicates import both, negated, predicate
 from overt.runtime.regions import while_
 from overt.runtime.saved import Buffers, Saved
@@ -228,9 +230,18 @@ class _Rolled:
         loop = self.loop
         if loop.test is None or loop.until is not None:
             return
+        # A number in a container may change too, though it is none of the loop's own variables.
+        slots = [
+            Slot(spec_of(without_numbers(x))) if type(slot) is Slot else slot
+            for slot, x in zip(slots, self.inits, strict=True)
+        ]
         graph = Graph([a for s in slots for a in s.spec.avals()], self.graph)
         values = self._compose(slots, graph)
-        if run_in(graph, lambda: predicate(loop.test(*values[2:]))) is True:  # type: ignore[misc]
+        try:
+            endless = run_in(graph, lambda: predicate(loop.test(*values[2:])))  # type: ignore[misc]
+        except Exception:  # it needs a number as Python's, and fails again where that matters
+            return
+        if endless is True:
             raise StagingError(f"{loop.where()}: its test depends on no variable that it changes")
 
     def _compose(self, slots: list[Slot], graph: Graph) -> list[Any]:
@@ -296,3 +307,11 @@ def describe_value(x: Any, depth: int = 0) -> Any:
     except NotImplementedError:
         return id(x)
     return str(spec), spec.avals(), levels_of(spec)  # a level is used once
+
+
+def without_numbers(x: Any) -> Any:
+    """The value with arrays in place of Python numbers, those in containers included."""
+    if type(x) in NUMBERS:
+        return as_array(x)
+    parts = parts_of(x)
+    return x if parts is None else parts.rebuild(list(map(without_numbers, parts.values)))

@@ -619,3 +619,28 @@ def test_functions_that_store_and_are_passed_on(f):
         x = np.array([0.5]) if way.__class__.__name__ == "Vmap" else 0.5
         assert numpy.asarray(way(x)).item() == pytest.approx(3.0)
     assert float(overt.jvp(f, (0.5,), (1.0,))[1]) == pytest.approx(3.0)
+
+
+@overt.tree_util.register_dataclass
+@dataclasses.dataclass
+class Walker:
+    place: Any
+    energy: Any
+    steps: Any = 0
+
+
+def test_numbers_in_a_dataclass_that_a_loop_replaces():
+    def walked(x):
+        w = Walker(x, 1.0)
+        while w.energy > 0.5 and w.steps < 12:
+            if w.place > 0.5:
+                energy = w.energy * 0.8
+                w = dataclasses.replace(w, place=w.place - 0.25, energy=energy, steps=w.steps + 1)
+            else:
+                w = dataclasses.replace(w, place=w.place + 0.5, steps=w.steps + 1)
+        return w.place * w.energy + w.steps
+
+    for x in (0.7, 0.1):
+        assert float(overt.jit(walked)(x)) == pytest.approx(walked(x))
+        slope = (walked(x + 1e-6) - walked(x - 1e-6)) / 2e-6
+        assert float(overt.jit(overt.grad(walked))(x)) == pytest.approx(slope, rel=1e-4)
