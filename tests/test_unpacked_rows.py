@@ -216,3 +216,20 @@ def test_lists_of_lists_stored_into_by_a_loop():
     want = slope(lambda x: float(squared(x)), X, 1e-4)
     for way in (overt.grad(squared), overt.jit(overt.grad(squared))):
         numpy.testing.assert_allclose(way(X), want, rtol=1e-7)
+
+
+def test_values_that_are_set_on_one_path_are_no_iterators():
+    def f(x):
+        if x < 0.2:
+            y = x * x
+        elif x < 0.9:
+            y = np.sin(x) * x
+        else:
+            y = x - 1.0
+        return y * y
+
+    want = slope(lambda x: slope(lambda y: float(f(y)), x, 1e-3), X, 1e-3)
+    assert float(overt.jvp(overt.grad(f), (X,), (1.0,))[1]) == pytest.approx(want, rel=1e-5)
+    g = overt.grad(lambda x: overt.lax.cond(x > 0.2, lambda a, b: np.sin(a) * b, np.add, x, x))
+    want = 2 * numpy.cos(X) - X * numpy.sin(X)
+    assert float(overt.jvp(g, (X,), (1.0,))[1]) == pytest.approx(want)
