@@ -8,6 +8,7 @@ lanes is repeated, one without tangent gets a zero one, an unset variable gets a
 
 from __future__ import annotations
 
+import enum
 import types
 from collections.abc import Iterator
 from typing import Any
@@ -443,10 +444,24 @@ def same(a: Any, b: Any) -> bool:
         return a.__func__ is b.__func__ and a.__self__ is b.__self__
     if isinstance(a, float):
         return repr(a) == repr(b)
+    if type(a).__eq__ is not object.__eq__ and _may_lie(a):
+        from overt.runtime.world import attributes_of
+
+        one, other = attributes_of(a), attributes_of(b)
+        if not one and not other:
+            return False
+        return list(one) == list(other) and _same_all([*one.values()], [*other.values()])
     try:
         return bool(a == b)
     except Exception:  # what cannot be compared is not the same
         return False
+
+
+def _may_lie(x: Any) -> bool:
+    """Whether a class of the user's says which of its objects are equal: others may differ too."""
+    from overt.runtime.world import is_users_object
+
+    return is_users_object(x) and not isinstance(x, enum.Enum)
 
 
 def _captured(fn: types.FunctionType) -> list[Any]:

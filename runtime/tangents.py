@@ -236,10 +236,6 @@ def listed(out: Any) -> Any:
     return items
 
 
-def is_iterator(x: Any) -> bool:
-    return hasattr(type(x), "__next__") and type(x) is not UndefinedValue
-
-
 def is_object(x: Any) -> bool:
     """Whether a value is an object of a class that is not a library's."""
     module = (getattr(type(x), "__module__", None) or "builtins").partition(".")[0]
