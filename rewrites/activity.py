@@ -34,6 +34,7 @@ class Activity:
         self.dicts: set[str] = set()
         self.errors: set[str] = set()  # blocks of active values that catch exceptions
         self.exceptions: set[str] = set()  # what they caught
+        self.lists: set[str] = set()  # names that surely hold lists
         self.resolver = resolver
         self.keeping: Keeping | None = None  # what functions store, where that matters
         self.read: set[str] = set()
@@ -91,12 +92,16 @@ class Activity:
             for c in s.carries:
                 if self.is_dict(c.init):
                     self.dicts |= {c.name, c.out}
+                if self.is_list(c.init):
+                    self.lists |= {c.name, c.out}
                 if c.name in self.names or self.expr(c.init) or self.expr(c.next):
                     self.names |= {c.name, c.out}
             if isinstance(s, For):
                 for target, leaf in iterated(s.target, s.items, self.resolver):
                     if self.expr(leaf):
-                        keys = self.keys(target, leaf) | indices_in(s.body)
+                        keys = self.keys(target, leaf)
+                        if not self.is_list(leaf):
+                            keys |= indices_in(s.body)
                         self.names |= set(core.pattern_names(target)) - keys
             self.block(s.body)
             if len(self.names) == before:
@@ -124,7 +129,17 @@ class Activity:
             return node.func.id == "dict"
         return isinstance(node, ast.Dict | ast.DictComp)
 
+    def is_list(self, node: ast.expr) -> bool:
+        """Whether an expression surely gives a list, whose items may be values and no indices."""
+        if isinstance(node, ast.Name):
+            return node.id in self.lists
+        if isinstance(node, ast.Call) and isinstance(node.func, ast.Name):
+            return node.func.id == "@appended" and self.is_list(node.args[0])
+        return isinstance(node, ast.List | ast.Tuple | ast.ListComp)
+
     def bind(self, target: core.Pattern, value: ast.expr) -> None:
+        if isinstance(target, str) and self.is_list(value):
+            self.lists.add(target)
         if isinstance(target, str) and self.is_dict(value):
             self.dicts.add(target)
         if isinstance(value, ast.Tuple | ast.List) and plain_tuple(target, value):
@@ -353,11 +368,13 @@ class Activity:
 
     def comprehension(self, node: ast.AST) -> bool:
         inner = Activity(set(self.names), self.resolver)
-        inner.dicts = self.dicts
+        inner.dicts, inner.lists = self.dicts, self.lists
         for g in node.generators:  # type: ignore[attr-defined]
             for target, leaf in iterated(pattern_of(g.target), g.iter, self.resolver):
                 if inner.expr(leaf):
-                    keys = inner.keys(target, leaf) | indices_of(node)
+                    keys = inner.keys(target, leaf)
+                    if not inner.is_list(leaf):
+                        keys |= indices_of(node)
                     inner.names |= set(core.pattern_names(target)) - keys
         parts = [node.key, node.value] if isinstance(node, ast.DictComp) else [node.elt]  # type: ignore
         return any(inner.expr(p) for p in parts)

@@ -64,11 +64,12 @@ def iterators_as_lists(
     """A function with its iterators as lists; those of nested functions are theirs."""
     found = [n for s in node.body if not isinstance(s, NESTED) for n in own_nodes(s)]
     calls = [n for n in found if isinstance(n, ast.Call)]
-    if not any(known(n.func) in ADVANCING for n in calls):
-        return node
     if any(isinstance(n, ast.Name) and n.id == "StopIteration" for n in found):
         return node
     names = iterators_of(node, found, known, definition)
+    names = {n: uses for n, uses in names.items() if uses.often > 1}
+    if not names and not any(known(n.func) in ADVANCING for n in calls):
+        return node
     while True:
         work = Iterators(known, taken, names)
         try:
@@ -115,9 +116,8 @@ def iterators_of(
     made: dict[str, bool] = {}
     stores: dict[str, int] = {}
     for n in found:
-        if isinstance(n, ast.Assign) and len(n.targets) == 1 and isinstance(n.targets[0], ast.Name):
-            name = n.targets[0].id
-            made[name] = made.get(name, True) and makes(n.value)
+        for name, value in assignments(n):
+            made[name] = made.get(name, True) and makes(value)
             stores[name] = stores.get(name, 0) - 1
         if isinstance(n, ast.Name) and not isinstance(n.ctx, ast.Load):
             stores[n.id] = stores.get(n.id, 0) + 1
@@ -130,6 +130,20 @@ def iterators_of(
     }
 
 
+def assignments(s: ast.AST) -> list[tuple[str, ast.expr]]:
+    """The variables that a statement sets to a value each: `a = x`, and `a, b = x, y`."""
+    if not isinstance(s, ast.Assign) or len(s.targets) != 1:
+        return []
+    target, value = s.targets[0], s.value
+    if isinstance(target, ast.Name):
+        return [(target.id, value)]
+    both = isinstance(target, ast.Tuple | ast.List) and isinstance(value, ast.Tuple | ast.List)
+    if not both or len(target.elts) != len(value.elts):  # type: ignore[attr-defined]
+        return []
+    pairs = zip(target.elts, value.elts, strict=True)  # type: ignore[attr-defined]
+    return [(t.id, v) for t, v in pairs if isinstance(t, ast.Name)]
+
+
 def uses_in(body: list[ast.stmt], again: bool) -> Rest:
     """How often variables are read by statements; `again`: these are in a loop."""
     found: Rest = {}
@@ -137,7 +151,7 @@ def uses_in(body: list[ast.stmt], again: bool) -> Rest:
     def see(node: ast.AST, again: bool) -> None:
         if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Load):
             count, last = found.get(node.id, (0, (0, 0)))
-            here = (10**9, 0) if again else (node.lineno, node.col_offset)
+            here = (10**9, 0) if again else place_of(node)
             found[node.id] = Uses(count + 1 + again, max(last, here))
         for key, part in ast.iter_fields(node):
             inside = again or isinstance(node, ast.For | ast.While) and key in ("body", "test")
@@ -163,6 +177,7 @@ class Iterators(ast.NodeTransformer):
         self.before: list[ast.stmt] = []
         self.after: list[ast.stmt] = []
         self.fixed = False  # whether nothing can be done before or after this part
+        self.read_again: set[str] = set()  # what the statement reads more than once
 
     # --- statements
 
@@ -171,6 +186,8 @@ class Iterators(ast.NodeTransformer):
         for s in body:
             outer = self.before, self.after
             self.before, self.after = [], []
+            reads = [n.id for n in ast.walk(s) if isinstance(n, ast.Name)]
+            self.read_again = {n for n in self.names if reads.count(n) > 1}
             new = self.statement(s)
             done += [ast.copy_location(n, s) for n in (*self.before, *new, *self.after)]
             self.before, self.after = outer
@@ -179,13 +196,17 @@ class Iterators(ast.NodeTransformer):
     def statement(self, s: ast.stmt) -> list[ast.stmt]:
         if isinstance(s, NESTED):
             return [s]
-        if isinstance(s, ast.Assign) and isinstance(s.targets[0], ast.Name):
-            if s.targets[0].id in self.names:
-                value = s.value
+        for name, value in assignments(s):
+            if name in self.names:
+                made = value
                 if isinstance(value, ast.Call) and self.known(value.func) == "builtins.iter":
-                    value = value.args[0]
-                s.value = call("list", self.visit(value))
-                return [s]
+                    made = value.args[0]
+                made = call("list", self.visit(made))
+                if value is s.value:  # type: ignore[attr-defined]
+                    s.value = made  # type: ignore[attr-defined]
+                    return [s]
+                elements = s.value.elts  # type: ignore[attr-defined]
+                elements[elements.index(value)] = made
         if isinstance(s, ast.For) and isinstance(s.iter, ast.Name) and s.iter.id in self.names:
             return self.loop(s, s.iter.id)
         if isinstance(s, ast.For) and isinstance(s.iter, ast.Call) and not s.orelse:
@@ -255,6 +276,8 @@ class Iterators(ast.NodeTransformer):
         if self.names[node.id].often > 1:
             if self.fixed:
                 raise NotClear(node.id)
+            if node.id in self.read_again:
+                return emptied(node)
             self.after.append(empty(node.id))
         return node
 
@@ -267,8 +290,10 @@ class Iterators(ast.NodeTransformer):
             same = isinstance(first, ast.Name) and first.id in self.names
             if same and len({ast.dump(a) for a in node.args}) == 1:
                 count = len(node.args)
-                held = self.whole(first)
-                parts = [every(held, i, count) for i in range(count)]
+                if self.fixed:
+                    raise NotClear(first.id)  # type: ignore[union-attr]
+                self.after.append(empty(first.id))  # type: ignore[union-attr]
+                parts = [every(first, i, count) for i in range(count)]
                 return ast.copy_location(ast.Call(node.func, parts, node.keywords), node)
         if name == "itertools.islice" and len(node.args) == 2 and not self.fixed:
             held = node.args[0]
@@ -279,7 +304,7 @@ class Iterators(ast.NodeTransformer):
         if name in WHOLE or name in MAKERS:
             for a in node.args:
                 if isinstance(a, ast.Name) and a.id in self.names and name not in ALL:
-                    if self.names[a.id].last > (a.lineno, a.col_offset):
+                    if self.names[a.id].last > place_of(a):
                         raise NotClear(a.id)  # how much of it is left?
             node.args = [self.whole(a) for a in node.args]
             return node
@@ -289,7 +314,7 @@ class Iterators(ast.NodeTransformer):
         """Where `any` and `all` stop depends on values, and so does what they leave."""
         for n in ast.walk(node):
             if isinstance(n, ast.Name) and n.id in self.names:
-                if self.names[n.id].last > (n.lineno, n.col_offset):
+                if self.names[n.id].last > place_of(n):
                     raise Refusal(
                         f"how much is left of the iterator {n.id!r} depends on its values",
                         "Make it a list, and read that by index.",
@@ -370,6 +395,11 @@ def is_unpacking(s: ast.stmt) -> bool:
     return isinstance(s, ast.Assign) and isinstance(s.targets[0], ast.Tuple | ast.List)
 
 
+def place_of(node: ast.AST) -> tuple[int, int]:
+    """Where an expression stands; those that a pass has made stand nowhere."""
+    return getattr(node, "lineno", 0), getattr(node, "col_offset", 0)
+
+
 def loads(node: ast.AST) -> set[str]:
     return {n.id for n in ast.walk(node) if isinstance(n, ast.Name)}
 
@@ -389,6 +419,13 @@ def some_left(name: str) -> ast.expr:
 
 def empty(name: str) -> ast.stmt:
     return ast.Assign([ast.Name(name, ast.Store())], ast.List([], ast.Load()))
+
+
+def emptied(node: ast.Name) -> ast.expr:
+    """What a list holds, after which it is empty: `(it, it := [])[0]`."""
+    step = ast.NamedExpr(ast.Name(node.id, ast.Store()), ast.List([], ast.Load()))
+    pair = ast.Tuple([node, step], ast.Load())
+    return ast.Subscript(pair, ast.Constant(0), ast.Load())
 
 
 def every(held: ast.expr, start: int, step: int) -> ast.expr:

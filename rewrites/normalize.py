@@ -7,6 +7,8 @@ if (n := f(x)) > 0:   ->   n·0 = f(x·1); if n·0 > 0:
 from __future__ import annotations
 
 import ast
+import inspect
+import types
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -53,12 +55,19 @@ class Text:
     object: Callable[[ast.expr], Any] = lambda node: None
     known: Callable[[ast.expr], str] = lambda node: ""  # "module.name" of a builtin or the like
 
+    def generator(self, name: str) -> ast.FunctionDef | None:
+        """The definition of a generator; None for other functions, which are not looked for."""
+        found = self.object(core.name(name))
+        if not isinstance(found, types.FunctionType):
+            return None
+        return self.definition(name) if found.__code__.co_flags & inspect.CO_GENERATOR else None
+
 
 def normalize(node: ast.FunctionDef | ast.Lambda, text: Text) -> core.Function:
     """The function in core form; the tree itself is left as it is, to be read again."""
     node = pushes_as_values(copied(node), text.is_saved)
     if isinstance(node, ast.FunctionDef):
-        node = without_endless(node, text.definition, text.known)
+        node = without_endless(node, text.generator, text.known)
     return Builder(Names(), text).function(node, {})
 
 
@@ -100,7 +109,7 @@ class Builder:
         if isinstance(node, ast.FunctionDef):
             taken = {n.id for n in ast.walk(node) if isinstance(n, ast.Name)}
             node = listed(node, taken)
-            node = iterators_as_lists(node, self.text.known, self.text.definition, taken)
+            node = iterators_as_lists(node, self.text.known, self.text.generator, taken)
             sure, unsure = foreign_names(node, locals_of(node), self.text.definition)
             self.foreign |= sure
             self.unsure |= unsure

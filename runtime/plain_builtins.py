@@ -48,6 +48,8 @@ def map_one(function: Any, items: Any) -> Any:
 
 def filter_of(function: Any, items: Any) -> Any:
     """`list(filter(function, items))`."""
+    if function is None:
+        function = bool
     results = []
     for item in items:
         if function(item):

@@ -66,6 +66,33 @@ def of_generators(x: Any) -> Any:
     return first * second + some[0] * some[1] + sum(g) + next(h) * sum(h)
 
 
+def read_twice(x: Any) -> Any:
+    def powers() -> Iterator[Any]:
+        for k in range(3):
+            yield k * x
+
+    g, m = powers(), map(lambda v: v * x, [1.0, 2.0])
+    z = zip([x, 2.0], [x, x * x])  # noqa: B905
+    total = sum(g) * x + 100.0 * sum(v for v in g)
+    for a, b in z:
+        total = total + a * b
+    for a, b in z:
+        total = total + 100.0 * a * b
+    return total + sum(m) * (len(list(m)) + x)
+
+
+def stack_machine(x: Any) -> Any:
+    operators = {"+": lambda a, b: a + b, "*": lambda a, b: a * b}
+    stack: list = []
+    for token in [x, 2.0, "*", x, "+"]:
+        if isinstance(token, str):
+            b, a = stack.pop(), stack.pop()
+            stack.append(operators[token](a, b))
+        else:
+            stack.append(token)
+    return stack[0] * stack[0]
+
+
 def searched(x: Any) -> Any:
     found = next(v for v in [x, x * x, 9.0 * x] if v > 1.0)
     other = next((v * v for v in [x, 2.0] if v > 100.0), 3.0 * x)
@@ -76,7 +103,7 @@ def searched(x: Any) -> Any:
     "f",
     [
         first_and_rest, of_an_array, pairs, taken_inside_the_loop, until_none, of_generators,
-        searched,
+        searched, read_twice, stack_machine,
     ],
     ids=lambda f: f.__name__,
 )  # fmt: skip

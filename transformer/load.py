@@ -25,6 +25,7 @@ from overt.rewrites.refusal import Refusal
 from overt.rewrites.rules import Resolver, our_function
 from overt.rewrites.scopes import nodes_at
 from overt.runtime.saved import Saved
+from overt.runtime.undefined import UndefinedValue
 from overt.transformer.dependencies import ATOMS, MISSING, RECORD
 
 
@@ -280,6 +281,8 @@ def text_of(loaded: Loaded, resolver: Resolver) -> normalize.Text:
         if core.reads(node) & own:
             return ""
         found = resolver.object(node)
+        if type(found) is UndefinedValue:  # which has no attributes
+            return ""
         return f"{getattr(found, '__module__', '')}.{getattr(found, '__name__', '')}"
 
     is_saved = lambda callee: resolver.object(callee) is Saved
