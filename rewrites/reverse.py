@@ -63,6 +63,7 @@ def gradient(
         forward, reverse, result, bars = of_pair(sweep, main, pair, [p for p, _ in places])
     gradient_: ast.expr = bars[0] if isinstance(argnums, int) else core.tuple_of(bars)
     if value:
+        forward = with_line(forward, result, main.result_origin)
         primal = sweep.function.result if has_aux else result
         returned: ast.expr = core.tuple_of([primal, gradient_])
     elif has_aux:
@@ -76,12 +77,26 @@ def gradient(
         name=name,
         body=headed(forward, reverse),
         result=returned,
-        result_origin=main.result_origin if value and main.result_origin.line else first_line(main),
+        result_origin=first_line(main),
         doc="",
         is_lambda=False,
         users=(0,) if value else (1,) if has_aux else (),
     )
     return program.finished(function)
+
+
+def with_line(forward: tuple[Stmt, ...], result: ast.expr, origin: core.Origin) -> tuple[Stmt, ...]:
+    """The forward sweep, the statement of its result being the line in which the user returns it.
+
+    So it stays a statement, and an error in it tells of another line than one in the reverse.
+    """
+    name = result.id if isinstance(result, ast.Name) else ""
+    return tuple(
+        replace(s, origin=origin)
+        if isinstance(s, core.Assign) and s.target == name and not s.origin.line
+        else s
+        for s in forward
+    )
 
 
 def of_pair(
