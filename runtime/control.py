@@ -81,10 +81,15 @@ def _with_objects(loop: Loop, values: tuple) -> tuple:
         return _staged(loop, values)
     except Changes:
         pass
-    length = None if loop.items is None else loop.items.length
-    if isinstance(length, int) and length <= SHORT:
+    if _is_short(loop):
         return run_in_python(loop, values)
     return changing_loop(_staged, loop, values)
+
+
+def _is_short(loop: Loop) -> bool:
+    """Whether Python may as well run the iterations one by one."""
+    length = loop.items.length if loop.items is not None else None
+    return isinstance(length, int) and length <= SHORT
 
 
 def _worth_rolling(loop: Loop) -> bool:
@@ -101,6 +106,8 @@ def _staged(loop: Loop, values: tuple) -> tuple:
     from overt.runtime.rolled import recall, remember, roll
 
     if (tape := _tape_of(loop, values)) is not None:
+        if any(x is None for x in values) and _is_short(loop):
+            return run_in_python(loop, values)  # each iteration is recorded with what is set in it
         return recorded_loop(loop, values, tape, _staged)
     site = "unrolled", getattr(loop.fn, "__code__", loop.fn)
     if recall(site) and _starts(loop, values):

@@ -84,7 +84,9 @@ def is_recorded(x: Any) -> bool:
 
 
 def _leaves(bars: Any, like: Any) -> list[Any]:
-    return tree_flatten(like)[1].flatten_up_to(bars)
+    leaves, definition = tree_flatten(like, is_leaf=lambda part: part is None)
+    found = definition.flatten_up_to(bars)  # what is None until the loop sets it has no cotangent
+    return [bar for bar, part in zip(found, leaves, strict=True) if part is not None]
 
 
 def _noted(tape: Tape, inputs: Any, out: Any, pullback: Callable) -> Any:

@@ -15,7 +15,7 @@ from overt.runtime.lanes import has_lanes
 from overt.runtime.loop_items import known_int
 from overt.runtime.loops import Loop, largest, masked_step, tested_lanes
 from overt.runtime.masks import active_lanes, any_lane
-from overt.runtime.parts import NUMBERS, parts_of
+from overt.runtime.parts import NUMBERS, is_array, parts_of
 from overt.runtime.predicates import both, negated, predicate
 from overt.runtime.regions import while_
 from overt.runtime.saved import Buffers, Saved
@@ -228,7 +228,7 @@ class _Rolled:
     def _refuse_endless(self, slots: list[Slot]) -> None:
         """A test that no variable changes: what it asks for is changed in place, by Python."""
         loop = self.loop
-        if loop.test is None or loop.until is not None:
+        if loop.test is None or loop.until is not None or reads_cells(loop.test):
             return
         # A number in a container may change too, though it is none of the loop's own variables.
         slots = [
@@ -307,6 +307,15 @@ def describe_value(x: Any, depth: int = 0) -> Any:
     except NotImplementedError:
         return id(x)
     return str(spec), spec.avals(), levels_of(spec)  # a level is used once
+
+
+def reads_cells(test: Any) -> bool:
+    """Whether a test asks for a number of a function around it, which others may change."""
+    if isinstance(test, Loop):
+        test = test.test
+    values = captured(test)
+    inner = [x for x in values if isinstance(x, types.FunctionType | Loop)]
+    return any(map(is_array, values)) or any(map(reads_cells, inner))
 
 
 def without_numbers(x: Any) -> Any:
