@@ -13,7 +13,7 @@ import copy
 from typing import Any
 
 from overt.rewrites import core
-from overt.rewrites.normalize import index_of
+from overt.rewrites.storing import index_of
 
 RULED = {"set": "@set_at", "add": "@added_at", "get": "@got_at"}  # of (x, index, value or none)
 

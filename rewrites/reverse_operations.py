@@ -183,7 +183,7 @@ class Operations(Bars):
         )
 
     def subscript(self, value: ast.Subscript, target: str, bar: Bar) -> None:
-        from overt.rewrites.normalize import index_of
+        from overt.rewrites.storing import index_of
 
         assert isinstance(value.value, ast.Name)
         name, index = value.value.id, index_of(value.slice)

@@ -24,7 +24,7 @@ from typing import Any, NamedTuple
 import pytest
 
 import overt.runtime
-from overt.rewrites.normalize import NOT_SUPPORTED
+from overt.rewrites.expressions import NOT_SUPPORTED
 
 TOP = Path(__file__).parent.parent
 PAGES = {"README.md": "tour"} | {f"docs/{p.name}": p.stem for p in (TOP / "docs").glob("*.md")}

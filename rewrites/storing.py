@@ -1,0 +1,192 @@
+"""Stores in core form: `x[i] = v`, `+=`, unpacking, `xs.append(v)` give `x` a new version."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Sequence
+
+from overt.rewrites import core
+from overt.rewrites.building import Building
+from overt.rewrites.foreign import grows
+from overt.rewrites.refusal import Refusal
+
+
+class Stores(Building):
+    """Assignments, and calls that change what a name holds."""
+
+    def do_Delete(self, s: ast.Delete) -> None:
+        for target in s.targets:
+            if isinstance(target, ast.Name):
+                self.env.pop(target.id, None)
+            elif isinstance(target, ast.Subscript):
+                index = self.expr(index_of(target.slice))
+                if self.change(target.value, "__delitem__", [index], "ignored") is None:
+                    index = self.expr(target.slice)
+                    place = ast.Subscript(self.expr(target.value), index, ast.Del())
+                    self.emit(core.Do(ast.Delete([place]), self.origin))
+            else:
+                self.emit(core.Do(ast.Delete([self.expr(target)]), self.origin))
+
+    def do_Assign(self, s: ast.Assign) -> None:
+        if len(s.targets) == 1 and isinstance(s.targets[0], ast.Name):
+            name = s.targets[0].id
+            if isinstance(s.value, ast.Lambda):
+                self.define(name, s.value)
+                return
+            value = self.expr(s.value)
+            self.assign(self.bind(name), value)
+            return
+        value = self.expr(s.value)
+        if len(s.targets) > 1 and not isinstance(value, ast.Name | ast.Constant):
+            first = next((t.id for t in s.targets if isinstance(t, ast.Name)), "value")
+            shared = self.names.fresh(first)
+            self.assign(shared, value)
+            value = core.name(shared)
+        for target in s.targets:
+            self.store(target, value)
+
+    def do_AnnAssign(self, s: ast.AnnAssign) -> None:
+        if s.value is not None:
+            self.store(s.target, self.expr(s.value))
+
+    def do_AugAssign(self, s: ast.AugAssign) -> None:
+        target = s.target
+        if grows(s) and not (isinstance(target, ast.Name) and self.is_own(target.id)):
+            extend = ast.Attribute(reading(target), "extend", ast.Load())
+            self.emit(core.Do(ast.Expr(self.expr(ast.Call(extend, [s.value], []))), self.origin))
+            return
+        if isinstance(target, ast.Name):
+            old = self.expr(ast.Name(target.id, ast.Load()))
+            value = ast.BinOp(old, s.op, self.expr(s.value))
+            value.through = self.through  # type: ignore[attr-defined]
+            self.emit(core.Assign(self.bind(target.id), value, self.origin, in_place=True))
+            return
+        place = self.settled(target)
+        self.store(place, ast.BinOp(self.expr(reading(place)), s.op, self.expr(s.value)))
+
+    def settled(self, target: ast.expr) -> ast.expr:
+        """The target with an index that does something replaced by a name, so that it runs once."""
+        if isinstance(target, ast.Subscript) and any(
+            isinstance(n, ast.Call | ast.Compare) for n in ast.walk(target.slice)
+        ):
+            index = self.names.fresh("index")
+            self.assign(index, index_of(self.expr(target.slice)))
+            self.env[index] = index
+            self.local.add(index)
+            return ast.Subscript(target.value, ast.Name(index, ast.Load()), ast.Store())
+        return target
+
+    def store(self, target: ast.expr, value: ast.expr) -> None:
+        if isinstance(target, ast.Name):
+            self.assign(self.bind(target.id), value)
+        elif isinstance(target, ast.Attribute):
+            place = ast.Attribute(self.expr(target.value), target.attr, ast.Store())
+            self.emit(core.Do(ast.Assign([place], value), self.origin))
+        elif isinstance(target, ast.Subscript):
+            self.store_item(target, value)
+        elif isinstance(target, ast.Tuple | ast.List):
+            self.unpack(target, value)
+        else:
+            raise Refusal("this target of an assignment is not supported", node=target)
+
+    def store_item(self, target: ast.Subscript, value: ast.expr) -> None:
+        holder, root = target.value, target.value
+        while isinstance(root, ast.Subscript | ast.Attribute):
+            root = root.value
+        ours = isinstance(root, ast.Name) and self.is_own(root.id)
+        if not ours and not isinstance(holder, ast.Attribute):
+            place = ast.Subscript(self.expr(holder), self.expr(target.slice), ast.Store())
+            self.emit(core.Do(ast.Assign([place], value), self.origin))
+            return
+        old = self.expr(reading(holder))
+        new = core.call("set_item", old, index_of(self.expr(target.slice)), value)
+        if isinstance(holder, ast.Attribute):
+            new.func = core.name("@put_item")
+        elif isinstance(root, ast.Name) and root.id in self.unsure:
+            new.func = core.name("@stored_in")
+        else:
+            new.func = core.name("@set_item")
+        self.replaced(holder, new)
+
+    def is_own(self, name: str) -> bool:
+        """Whether a name is a local one, of something that only this function holds."""
+        return name in self.local and name not in self.cells and name not in self.foreign
+
+    def replaced(self, holder: ast.expr, new: ast.expr) -> None:
+        """A container, or an item of one, becomes `new`."""
+        if isinstance(holder, ast.Name):
+            self.assign(self.bind(holder.id), new)
+        else:
+            self.store(holder, new)
+
+    def unpack(self, target: ast.Tuple | ast.List, value: ast.expr) -> None:
+        later: list[tuple[ast.expr, str]] = []
+
+        def plain(t: ast.expr) -> core.Pattern:
+            if isinstance(t, ast.Name):
+                return self.bind(t.id)
+            if isinstance(t, ast.Starred):
+                return ("*", plain(t.value))
+            if isinstance(t, ast.Tuple | ast.List):
+                return tuple(plain(e) for e in t.elts)
+            held = self.names.fresh("value")
+            later.append((t, held))
+            return held
+
+        self.assign(plain(target), value)
+        for place, held in later:
+            self.store(place, core.name(held))
+
+    def change(
+        self, holder: ast.expr, method: str, args: list[ast.expr], result: str,
+        keywords: Sequence[ast.keyword] = (),
+    ) -> ast.expr | None:  # fmt: skip
+        """Call a changing method on a local container; gives the method's own value."""
+        root = holder
+        while isinstance(root, ast.Subscript):
+            root = root.value
+        if not (isinstance(root, ast.Name) and self.is_own(root.id)):
+            return None
+        old = self.expr(reading(holder))
+        if result == "ignored":
+            changed = changed_container(old, method, args)
+            if method == "sort" and not args:
+                changed = ast.Call(core.name("@in_order"), [old], list(keywords))
+            self.replaced(holder, changed)
+            return core.name("ignored")
+        changed = ast.Call(core.name("@popped"), [old, core.constant(method), *args], [])
+        value = self.names.fresh(result)
+        if isinstance(holder, ast.Name):
+            new = self.bind(holder.id)
+            self.assign((value, new), changed)
+        else:
+            new = self.names.fresh("holder")
+            self.assign((value, new), changed)
+            self.store(holder, core.name(new))
+        return core.name(value)
+
+
+def changed_container(old: ast.expr, method: str, args: list[ast.expr]) -> ast.expr:
+    if method == "append" and len(args) == 1:
+        return ast.Call(core.name("@appended"), [old, *args], [])
+    if method == "fill" and len(args) == 1:
+        return ast.Call(core.name("@set_all"), [old, *args], [])
+    return ast.Call(core.name("@changed"), [old, core.constant(method), *args], [])
+
+
+def reading(node: ast.expr) -> ast.expr:
+    """A target as an expression that reads it."""
+    if isinstance(node, ast.Name):
+        return ast.copy_location(ast.Name(node.id, ast.Load()), node)
+    if isinstance(node, ast.Subscript):
+        return ast.copy_location(ast.Subscript(node.value, node.slice, ast.Load()), node)
+    if isinstance(node, ast.Attribute):
+        return ast.copy_location(ast.Attribute(node.value, node.attr, ast.Load()), node)
+    return node
+
+
+def index_of(index: ast.expr) -> ast.expr:
+    """An index as an argument: one with slices is written `at[1:3]`."""
+    if any(isinstance(n, ast.Slice) for n in ast.walk(index)):
+        return ast.Subscript(core.name("@at"), index, ast.Load())
+    return index
