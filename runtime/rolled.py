@@ -230,6 +230,8 @@ class _Rolled:
         loop = self.loop
         if loop.test is None or loop.until is not None or reads_cells(loop.test):
             return
+        if any(x is None for x in self.inits):  # it may be set by the loop
+            return
         # A number in a container may change too, though it is none of the loop's own variables.
         slots = [
             Slot(spec_of(without_numbers(x))) if type(slot) is Slot else slot

@@ -184,7 +184,9 @@ def lean(term: str, x: Any, sizes: dict[str, int]) -> tuple[str, Any]:
             second = term.index(letter, first + 1)
             x = np.diagonal(x, 0, first, second)
             term = term[:first] + term[first + 1 : second] + term[second + 1 :] + letter
-    short = tuple(k for k, letter in enumerate(term) if x.shape[k] == 1 != sizes[letter])
+    short = tuple(
+        k for k, letter in enumerate(term) if x.shape[k] != sizes[letter] and x.shape[k] == 1
+    )
     if short:
         x = np.squeeze(x, short)
         term = "".join(letter for k, letter in enumerate(term) if k not in short)
