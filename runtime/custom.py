@@ -17,7 +17,7 @@ from overt.runtime.batching import AUTO, vmap_call
 from overt.runtime.closures import Captures, captured_leaves
 from overt.runtime.derivatives import NoCotangent, add, is_inexact, materialize
 from overt.runtime.dual import Dual, dual, primal_at, tangent_at
-from overt.runtime.lanes import Lanes
+from overt.runtime.lanes import Lanes, has_lanes
 from overt.runtime.parts import is_array
 from overt.runtime.record import Recorded, vjp_call
 from overt.runtime.tree import tree_flatten, tree_leaves, tree_map
@@ -268,7 +268,7 @@ def _check_shapes(bar: Any, x: Any, i: int) -> None:
     if definition != expected:  # None for a part that has no derivative
         return
     for g, value in zip(given, wanted, strict=True):
-        if not (is_inexact(value) and is_array(g)):
+        if not (is_inexact(value) and is_array(g)) or has_lanes(g) != has_lanes(value):
             continue
         found, shape = aval_of(g).shape, aval_of(value).shape
         if found != shape:
