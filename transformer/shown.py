@@ -58,7 +58,7 @@ def shown(fn: Any) -> str:
     >>> import overt
     >>> print(overt.source(overt.grad(lambda x: x * x)))
     def function_grad(x):
-        return 2 * x
+        return 2.0 * x
     <BLANKLINE>
     >>> overt.source(len)
     Traceback (most recent call last):
