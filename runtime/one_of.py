@@ -16,6 +16,7 @@ from overt.runtime.aval import Aval
 from overt.runtime.carried import Known, Node, Spec, Unlike, Value, join, join_values, same, spec_of
 from overt.runtime.derivatives import is_inexact
 from overt.runtime.dtypes import canonicalize
+from overt.runtime.handled import refuse_if_caught
 from overt.runtime.parts import is_array, parts_of
 from overt.runtime.plain import plain
 from overt.runtime.primitive import GRAPH
@@ -124,6 +125,7 @@ def is_open_place(table: Any, index: Any) -> bool:
 
 def counted(index: Any, length: int) -> Any:
     """An index as an integer counted from the front."""
+    refuse_if_caught(IndexError)
     from overt.runtime import numpy as np
 
     index = index.astype(int)
