@@ -115,6 +115,8 @@ class Expressions(ast.NodeTransformer):
         for op, left, right in zip(node.ops, parts, parts[1:], strict=False):
             if isinstance(op, ast.Is | ast.IsNot):
                 asked = asked_for_none(node)
+                if isinstance(left, ast.Name) and callable(self.object(right)):
+                    return False  # `f is np.sin`, where `f` may be chosen by data
                 if asked is None or self.plain(asked) or self.is_given(asked):
                     continue
                 return False
@@ -162,6 +164,10 @@ class Expressions(ast.NodeTransformer):
         if subject is not None and not self.plain_comparison(node):
             asked = self.helper("is_none", self.visit(subject))
             return asked if isinstance(node.ops[0], ast.Is) else self.helper("not_", asked)
+        if len(node.ops) == 1 and isinstance(node.ops[0], ast.Is | ast.IsNot):
+            if not asked_for_none(node) and not self.plain_comparison(node):
+                same = self.helper("is_same", *map(self.visit, (node.left, *node.comparators)))
+                return same if isinstance(node.ops[0], ast.Is) else self.helper("not_", same)
         if len(node.ops) == 1 or self.plain_comparison(node):
             return self.generic_visit(node)  # type: ignore[return-value]
         parts = [self.visit(v) for v in (node.left, *node.comparators)]

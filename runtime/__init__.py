@@ -42,7 +42,7 @@ _NAMES = {
     "lax.rows": "earlier_records last_record records_of stacked",
     "lax.slicing": "slice_at store_at",
     "lax.symmetric": "update_dot",
-    "one_of": "item_of",
+    "one_of": "is_same item_of",
     "nn": "SELU_ALPHA SELU_SCALE sigmoid",
     "numpy.convolution": "convolve_bar",
     "numpy.diagonals": "diag_back on_diagonal on_trace",

@@ -106,6 +106,23 @@ def item_of(table: Any, index: Any) -> Any:
     return found
 
 
+def is_same(f: Any, function: Any) -> Any:
+    """`f is function`, where only the running program may know which function `f` is.
+
+    >>> is_same(len, len)
+    True
+    """
+    if type(f) is not OneOf:
+        return f is function
+    from overt.runtime.truth import or_
+
+    places = [i for i, found in enumerate(f.functions) if found is function]
+    found: Any = False
+    for place in places:
+        found = or_(f.index == place, lambda found=found: found)
+    return found
+
+
 def with_item(table: Any, index: Any, value: Any) -> list[Any]:
     """The items of a list with one replaced, by a number that is known only later."""
     place = counted(index, len(table))

@@ -151,3 +151,15 @@ def test_items_of_different_types_are_refused() -> None:
 
     with pytest.raises(TypeError, match="items of a list are of different types"):
         overt.jit(f)(1.0)
+
+
+def asked_which(x: Any) -> Any:
+    f = np.sin if x > 1.0 else np.cos
+    scale = 2.0 if f is np.sin else 5.0
+    if f is not np.cos:
+        scale = scale + x
+    return f(x) * scale
+
+
+def test_which_function_it_is() -> None:
+    assert_every_way(asked_which)
