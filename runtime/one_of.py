@@ -7,6 +7,7 @@ f(x)                                 # a branch of the program, or each lane its
 from __future__ import annotations
 
 import functools
+import operator
 import types
 from collections.abc import Iterator, Sequence
 from typing import Any
@@ -116,11 +117,10 @@ def is_same(f: Any, function: Any) -> Any:
         return f is function
     from overt.runtime.truth import or_
 
-    places = [i for i, found in enumerate(f.functions) if found is function]
-    found: Any = False
-    for place in places:
-        found = or_(f.index == place, lambda found=found: found)
-    return found
+    held: Any = False
+    for place in [i for i, each in enumerate(f.functions) if each is function]:
+        held = or_(held, functools.partial(operator.eq, f.index, place))
+    return held
 
 
 def with_item(table: Any, index: Any, value: Any) -> list[Any]:
