@@ -80,19 +80,7 @@ class Plainer(ast.NodeTransformer):
     def visit(self, node: ast.AST) -> Any:
         if isinstance(node, ast.Name | ast.Constant):
             return node
-        fields = {}
-        changed = False
-        for key, value in ast.iter_fields(node):
-            new = value
-            if isinstance(value, list):
-                new = [self.visit(v) if isinstance(v, ast.AST) else v for v in value]
-                changed = changed or any(a is not b for a, b in zip(new, value, strict=True))
-            elif isinstance(value, ast.AST):
-                new = self.visit(value)
-                changed = changed or new is not value
-            fields[key] = new
-        if changed:
-            node = ast.copy_location(type(node)(**fields), node)
+        node = core.with_parts(node, self.visit)
         if isinstance(node, ast.BinOp):
             return self.combine(node)
         if isinstance(node, ast.UnaryOp) and isinstance(node.op, ast.USub):

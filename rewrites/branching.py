@@ -6,8 +6,7 @@ import ast
 
 from overt.rewrites import core, exits
 from overt.rewrites.core import Origin
-from overt.rewrites.expressions import Renamed
-from overt.rewrites.scopes import changed_names
+from overt.rewrites.scopes import Renamed, changed_names
 from overt.rewrites.storing import Stores
 
 

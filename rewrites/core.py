@@ -330,6 +330,21 @@ def _substitute(node: Any, table: Mapping[str, ast.expr]) -> Any:
     return new
 
 
+def with_parts(node: Any, visit: Callable[[ast.AST], Any]) -> Any:
+    """The node with its parts visited: another one if a part changed, and itself if none did."""
+    fields, changed = {}, False
+    for key, value in ast.iter_fields(node):
+        new = value
+        if isinstance(value, list):
+            new = [visit(v) if isinstance(v, ast.AST) else v for v in value]
+            changed = changed or any(a is not b for a, b in zip(new, value, strict=True))
+        elif isinstance(value, ast.AST):
+            new = visit(value)
+            changed = changed or new is not value
+        fields[key] = new
+    return ast.copy_location(type(node)(**fields), node) if changed else node
+
+
 class Renaming:
     """Replaces names in what is mapped, but not those that a nested function binds itself."""
 

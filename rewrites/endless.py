@@ -26,6 +26,7 @@ from collections.abc import Callable
 
 from overt.rewrites.refusal import Refusal
 from overt.rewrites.scopes import NESTED, Scope, new_name, own_nodes, parameters
+from overt.rewrites.statement_walk import StatementWalk
 
 Known = Callable[[ast.expr], str]  # "module.name" of what an expression names outside
 Definition = Callable[[str], ast.FunctionDef | None]
@@ -151,7 +152,7 @@ def is_stored(node: ast.AST) -> bool:
     return isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store)
 
 
-class Endless(ast.NodeTransformer):
+class Endless(StatementWalk):
     """Rewrites the statements of one function; `steps` are the generators known in it."""
 
     def __init__(self, definition: Definition, known: Known, taken: set[str]) -> None:
@@ -161,7 +162,6 @@ class Endless(ast.NodeTransformer):
         self.added: list[ast.stmt] = []
         self.held: dict[str, str] = {}  # variables that hold a state, and what goes on from it
         self.ahead: list[ast.stmt] = []  # what has to be done before the statement
-        self.fixed = False  # whether nothing can be done before this part of it
 
     def function(self, node: ast.FunctionDef, held: dict[str, str]) -> list[ast.stmt]:
         for s in node.body:
@@ -246,26 +246,8 @@ class Endless(ast.NodeTransformer):
             if s.targets[0].id in self.held:
                 s.value = self.called(s.value)
                 return [s]
-        for key, value in ast.iter_fields(s):
-            if isinstance(value, list) and value and isinstance(value[0], ast.stmt):
-                setattr(s, key, self.block(value))
-            elif isinstance(value, list) and value and isinstance(value[0], ast.ExceptHandler):
-                for handler in value:
-                    handler.body = self.block(handler.body)
-            elif isinstance(s, ast.While) and key == "test":
-                s.test = self.inside(s.test)
-            elif isinstance(value, list):
-                setattr(s, key, [self.visit(v) if isinstance(v, ast.AST) else v for v in value])
-            elif isinstance(value, ast.AST):
-                setattr(s, key, self.visit(value))
+        self.walk(s)
         return [s]
-
-    def inside(self, node: ast.expr) -> ast.expr:
-        """An expression in front of which no statement can be put."""
-        outer, self.fixed = self.fixed, True
-        new = self.visit(node)
-        self.fixed = outer
-        return new
 
     def state(self, node: ast.expr) -> tuple[str, str] | None:
         """A variable with the state of an endless generator, and what goes on from it."""
@@ -354,17 +336,6 @@ class Endless(ast.NodeTransformer):
             "Use it in `for`, `next`, `zip`, `islice` or `takewhile`.",
             node,
         )
-
-    def comprehension(self, node: ast.AST) -> ast.AST:
-        first = node.generators[0]  # type: ignore[attr-defined]
-        first.iter = self.visit(first.iter)
-        source, first.iter = first.iter, ast.Constant(None)
-        outer, self.fixed = self.fixed, True
-        self.generic_visit(node)
-        self.fixed, first.iter = outer, source
-        return node
-
-    visit_ListComp = visit_SetComp = visit_DictComp = visit_GeneratorExp = comprehension
 
     def zipped(self, node: ast.Call) -> ast.expr:
         """`zip` of endless and other things: as many as the others have."""

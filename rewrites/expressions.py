@@ -273,23 +273,3 @@ def names_numbers(kinds: ast.expr) -> bool:
         and n.value.id == "numbers"
         for n in ast.walk(kinds)
     )
-
-
-class Renamed(ast.NodeTransformer):
-    """Names replaced by their current versions, in stores too."""
-
-    def __init__(self, env: dict[str, str]) -> None:
-        self.env = env
-
-    def visit_Name(self, node: ast.Name) -> ast.expr:
-        return ast.Name(self.env.get(node.id, node.id), node.ctx)
-
-    def visit_Lambda(self, node: ast.Lambda) -> ast.Lambda:
-        own = parameters(node)
-        inside = Renamed({n: new for n, new in self.env.items() if n not in own})
-        made = ast.Lambda(self.visit(node.args), inside.visit(node.body))
-        return ast.copy_location(made, node)
-
-    def visit_ExceptHandler(self, node: ast.ExceptHandler) -> ast.ExceptHandler:
-        self.generic_visit(node)
-        return ast.ExceptHandler(node.type, self.env.get(node.name or "", node.name), node.body)

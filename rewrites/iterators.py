@@ -22,7 +22,15 @@ from collections.abc import Callable
 from typing import NamedTuple
 
 from overt.rewrites.refusal import Refusal
-from overt.rewrites.scopes import NESTED, free_names, free_names_of_class, new_name, own_nodes
+from overt.rewrites.scopes import (
+    NESTED,
+    Renamed,
+    free_names,
+    free_names_of_class,
+    new_name,
+    own_nodes,
+)
+from overt.rewrites.statement_walk import StatementWalk
 
 Known = Callable[[ast.expr], str]  # "module.name" of what an expression names outside
 Definition = Callable[[str], ast.FunctionDef | None]
@@ -169,14 +177,13 @@ def is_generator(node: ast.FunctionDef) -> bool:
     return any(isinstance(n, ast.Yield | ast.YieldFrom) for n in inside)
 
 
-class Iterators(ast.NodeTransformer):
+class Iterators(StatementWalk):
     """Rewrites the statements of one function."""
 
     def __init__(self, known: Known, taken: set[str], names: Rest) -> None:
         self.known, self.taken, self.names = known, taken, names
         self.before: list[ast.stmt] = []
         self.after: list[ast.stmt] = []
-        self.fixed = False  # whether nothing can be done before or after this part
         self.read_again: set[str] = set()  # what the statement reads more than once
 
     # --- statements
@@ -217,21 +224,16 @@ class Iterators(ast.NodeTransformer):
             inside = {n for b in s.body for n in loads(b)}
             for n in sorted(inside & loads(s.iter) & set(self.names)):
                 raise NotClear(n)
-        for key, value in ast.iter_fields(s):
-            if isinstance(value, list) and value and isinstance(value[0], ast.stmt):
-                setattr(s, key, self.block(value))
-            elif isinstance(value, list) and value and isinstance(value[0], ast.ExceptHandler):
-                for handler in value:
-                    handler.body = self.block(handler.body)
-            elif isinstance(s, ast.While) and key == "test":
-                s.test = self.inside(s.test)
-            elif isinstance(value, list):
-                setattr(s, key, [self.visit(v) if isinstance(v, ast.AST) else v for v in value])
-            elif key == "value" and isinstance(value, ast.Name) and is_unpacking(s):
-                setattr(s, key, self.whole(value))
-            elif isinstance(value, ast.AST):
-                setattr(s, key, self.visit(value))
+        self.walk(s)
         return [s]
+
+    def part(self, s: ast.stmt, key: str, value: ast.AST) -> ast.AST:
+        if key == "value" and isinstance(value, ast.Name) and is_unpacking(s):
+            return self.whole(value)
+        return self.visit(value)
+
+    def source(self, node: ast.expr) -> ast.expr:
+        return self.whole(node)
 
     def loop(self, s: ast.For, name: str) -> list[ast.stmt]:
         inside = [n for b in (*s.body, *s.orelse) for n in ast.walk(b)]
@@ -256,13 +258,6 @@ class Iterators(ast.NodeTransformer):
         return self.statement(s)
 
     # --- expressions
-
-    def inside(self, node: ast.expr) -> ast.expr:
-        """A part of an expression before which nothing else can be done."""
-        outer, self.fixed = self.fixed, True
-        new = self.visit(node)
-        self.fixed = outer
-        return new
 
     def visit_Name(self, node: ast.Name) -> ast.Name:
         if node.id in self.names and isinstance(node.ctx, ast.Load):
@@ -362,33 +357,7 @@ class Iterators(ast.NodeTransformer):
             self.before.append(ast.Assign([ast.Name(target, ast.Store())], value))
         return ast.Name(held, ast.Load())
 
-    def comprehension(self, node: ast.AST) -> ast.AST:
-        first = node.generators[0]  # type: ignore[attr-defined]
-        source, first.iter = self.whole(first.iter), ast.Constant(None)
-        outer, self.fixed = self.fixed, True
-        self.generic_visit(node)
-        self.fixed, first.iter = outer, source
-        return node
-
-    visit_ListComp = visit_SetComp = visit_DictComp = visit_GeneratorExp = comprehension
-
-    def conditional(self, node: ast.AST) -> ast.AST:
-        outer, self.fixed = self.fixed, True
-        self.generic_visit(node)
-        self.fixed = outer
-        return node
-
-    visit_IfExp = visit_BoolOp = visit_Lambda = conditional
-
-
-class Renamed(ast.NodeTransformer):
-    """The variables of a generator expression under other names."""
-
-    def __init__(self, table: dict[str, str]) -> None:
-        self.table = table
-
-    def visit_Name(self, node: ast.Name) -> ast.Name:
-        return ast.copy_location(ast.Name(self.table.get(node.id, node.id), node.ctx), node)
+    visit_IfExp = visit_BoolOp = visit_Lambda = StatementWalk.conditional
 
 
 def is_unpacking(s: ast.stmt) -> bool:

@@ -17,7 +17,6 @@ from overt.rewrites.chosen_receivers import choices_outside
 from overt.rewrites.conditions import loops_that_ask_inside
 from overt.rewrites.core import Names
 from overt.rewrites.endless import without_endless
-from overt.rewrites.expressions import Renamed
 from overt.rewrites.foreign import foreign_names
 from overt.rewrites.generators import listed
 from overt.rewrites.iterators import iterators_as_lists
@@ -28,7 +27,7 @@ from overt.rewrites.outputs import outputs_returned
 from overt.rewrites.patterns import match_to_branches
 from overt.rewrites.pushes import pushes_as_values
 from overt.rewrites.refusal import Refusal
-from overt.rewrites.scopes import Scope, changed_names, locals_of, parameters
+from overt.rewrites.scopes import Renamed, Scope, changed_names, locals_of, parameters
 from overt.rewrites.views import assigned_names, written_through
 
 

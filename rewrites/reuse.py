@@ -65,17 +65,7 @@ class Reuse:
                 return core.name(name)
         if isinstance(node, ast.Name | ast.Constant):
             return node
-        fields, changed = {}, False
-        for key, value in ast.iter_fields(node):
-            new = value
-            if isinstance(value, list):
-                new = [self.visit(v) if isinstance(v, ast.AST) else v for v in value]
-                changed = changed or any(a is not b for a, b in zip(new, value, strict=True))
-            elif isinstance(value, ast.AST):
-                new = self.visit(value)
-                changed = changed or new is not value
-            fields[key] = new
-        return ast.copy_location(type(node)(**fields), node) if changed else node
+        return core.with_parts(node, self.visit)
 
     def is_computed(self, node: ast.AST) -> bool:
         """Whether an expression is arithmetic or a function of NumPy's, of local values."""

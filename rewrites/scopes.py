@@ -191,3 +191,23 @@ def root_name(node: ast.expr) -> set[str]:
     while isinstance(node, ast.Subscript):
         node = node.value
     return {node.id} if isinstance(node, ast.Name) else set()
+
+
+class Renamed(ast.NodeTransformer):
+    """Names replaced by others, in stores too; not those that a lambda binds itself."""
+
+    def __init__(self, env: dict[str, str]) -> None:
+        self.env = env
+
+    def visit_Name(self, node: ast.Name) -> ast.expr:
+        return ast.copy_location(ast.Name(self.env.get(node.id, node.id), node.ctx), node)
+
+    def visit_Lambda(self, node: ast.Lambda) -> ast.Lambda:
+        own = parameters(node)
+        inside = Renamed({n: new for n, new in self.env.items() if n not in own})
+        made = ast.Lambda(self.visit(node.args), inside.visit(node.body))
+        return ast.copy_location(made, node)
+
+    def visit_ExceptHandler(self, node: ast.ExceptHandler) -> ast.ExceptHandler:
+        self.generic_visit(node)
+        return ast.ExceptHandler(node.type, self.env.get(node.name or "", node.name), node.body)
