@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import warnings
+
 
 class OvertError(Exception):
     """Base class of Overt's own errors."""
@@ -67,6 +69,16 @@ class PromotionError(OvertError, ValueError):
 
 class RecordedWarning(UserWarning):
     """A derivative is recorded while the function runs, since its text cannot be written."""
+
+
+_said: set[object] = set()
+
+
+def say_once(key: object, text: str, stacklevel: int) -> None:
+    """Give a RecordedWarning, the first time for its key in this process."""
+    if key not in _said:
+        _said.add(key)
+        warnings.warn(text, RecordedWarning, stacklevel=stacklevel + 1)
 
 
 class CheckError(OvertError, ValueError):

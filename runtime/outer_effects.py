@@ -8,12 +8,11 @@ the lanes run one after another.
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Callable
 from contextvars import ContextVar
 from typing import Any
 
-from overt.runtime.errors import RecordedWarning, StagingError
+from overt.runtime.errors import StagingError, say_once
 from overt.runtime.lanes import Lanes
 from overt.runtime.primitive import GRAPH
 from overt.runtime.rollback import Before, Mark, Printed
@@ -22,7 +21,6 @@ __all__ = ["ChangesOutside", "Outside", "about_to_change", "one_by_one"]
 
 MOST_STAGED = 64  # lanes that one program runs one after another
 _NOTED: ContextVar[Outside | None] = ContextVar("overt_outside", default=None)
-_said: set[str] = set()
 
 
 class ChangesOutside(Exception):
@@ -112,12 +110,10 @@ def one_by_one(
             f"{name} changes {what} outside of itself, under a vmap {where}: the lanes would have "
             "to run one after another. Return the new value instead"
         )
-    if name not in _said:
-        _said.add(name)
-        warnings.warn(
-            f"the lanes of {name} run one after another, since it changes {what} outside of itself",
-            RecordedWarning,
-            stacklevel=6,
-        )
+    say_once(
+        ("lanes", name),
+        f"the lanes of {name} run one after another, since it changes {what} outside of itself",
+        stacklevel=6,
+    )
     with outside.printed.left_out():
         return [lane(k) for k in range(lanes)]

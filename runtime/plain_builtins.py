@@ -153,11 +153,6 @@ def divmod_of(x: Any, y: Any) -> Any:
     return x // y, x % y
 
 
-def partial_of(function: Any, *args: Any) -> Any:
-    """`functools.partial(function, *args)`."""
-    return function, args
-
-
 # Those that are no builtins, or classes.
 TWINS = {complex: complex_of, math.fsum: sum_of, math.prod: prod_of, math.dist: dist_of}
 

@@ -345,11 +345,6 @@ def trace(fn: Callable, avals: Sequence[Aval]) -> Graph:
     return graph
 
 
-def is_staging() -> bool:
-    """Whether operations of this context are being recorded."""
-    return GRAPH.get() is not None
-
-
 def is_known(x: Any) -> bool:
     """Whether Python can have the value of `x` now."""
     if isinstance(x, Array):

@@ -65,6 +65,11 @@ def mode_name(mode: Any, modes: dict[Any, str]) -> str:
     return modes[name]
 
 
+def read_mode(mode: Any, fill_value: Any) -> Any:
+    """The mode of a read: a `fill_value` asks for "fill" where no mode is given."""
+    return "fill" if mode is None and fill_value is not None else mode
+
+
 @dataclasses.dataclass(frozen=True, eq=False, repr=False, slots=True)
 class At:
     """What `x.at` is: index it, then say what to do there.
@@ -222,14 +227,12 @@ def got_at(
 
 def part_dot(dot: Any, index: Any, mode: Any = None, fill_value: Any = None) -> Any:
     """The tangent of `x.at[index].get(...)`: zero where it is out of range and filled."""
-    mode = "fill" if mode is None and fill_value is not None else mode
-    return dot.at[index].get(mode=mode, fill_value=0)
+    return dot.at[index].get(mode=read_mode(mode, fill_value), fill_value=0)
 
 
 def from_part(g: Any, x: Any, index: Any, mode: Any = None, fill_value: Any = None) -> Any:
     """The cotangent of `x` from that of `x.at[index].get(...)`."""
-    mode = "fill" if mode is None and fill_value is not None else mode
-    name = mode_name(mode, READ_MODES)
+    name = mode_name(read_mode(mode, fill_value), READ_MODES)
     return place_at(g, x, index, name, None, tell=False, sorted=False, unique=False)
 
 

@@ -7,16 +7,13 @@ is run as it stands on values that carry their derivatives, which objects may ho
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Callable
 from typing import Any
 
-from overt.runtime.errors import NonConcreteBooleanIndexError, RecordedWarning
+from overt.runtime.errors import NonConcreteBooleanIndexError, say_once
 from overt.runtime.escape import BY_SOURCE, Escape
 from overt.runtime.rollback import Before, Printed
 from overt.runtime.tangents import holds_operators
-
-_said: set[str] = set()
 
 
 def or_on_values(run: Callable[[], Any], again: Callable[[], Any], name: str, *roots: Any) -> Any:
@@ -37,13 +34,11 @@ def or_on_values(run: Callable[[], Any], again: Callable[[], Any], name: str, *r
     finally:
         BY_SOURCE.reset(token)
     before.restore()
-    if name not in _said:
-        _said.add(name)
-        warnings.warn(
-            f"the derivative of {name} is recorded while it runs, not written as source: {error}",
-            RecordedWarning,
-            stacklevel=4,
-        )
+    say_once(
+        ("escape", name),
+        f"the derivative of {name} is recorded while it runs, not written as source: {error}",
+        stacklevel=4,
+    )
     token = BY_SOURCE.set(False)
     try:
         with printed.left_out():

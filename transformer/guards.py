@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 from overt.transformer.observed import Device, Number, Parts, Seen, devices
@@ -44,13 +45,8 @@ class Guards:
                 return None
             if value is not seen.value and not seen.matches(value, []):
                 return None
-        for f, code, defaults, named in self.functions:
-            if (
-                f.__code__ is not code
-                or f.__defaults__ is not defaults
-                or f.__kwdefaults__ is not named
-            ):
-                return None
+        if not still_the_same((), self.functions):
+            return None
         arrays: list[Any] = []
         for place, seen in self.places:
             if not seen.matches(place.get(arguments), arrays):
@@ -83,6 +79,24 @@ class Guards:
 
     def number_index(self, number: Number) -> int:
         return next(i for i, seen in enumerate(self.arrays) if seen is number)
+
+
+def still_the_same(cells: Sequence[tuple], functions: Sequence[tuple]) -> bool:
+    """Whether closure cells still hold the same objects, and functions are as they were."""
+    for f, code, defaults, named in functions:
+        if (
+            f.__code__ is not code
+            or f.__defaults__ is not defaults
+            or f.__kwdefaults__ is not named
+        ):
+            return False
+    for cell, value in cells:
+        try:
+            if cell.cell_contents is not value:
+                return False
+        except ValueError:
+            return False
+    return True
 
 
 def slot(watch: Watch, write: Write) -> tuple[Parts | None, int, Seen] | None:

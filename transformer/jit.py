@@ -16,6 +16,7 @@ from overt.runtime.interop import device_put
 from overt.runtime.tree_registry import STRICT
 from overt.transformer import rewrite, transformed
 from overt.transformer.arguments import Call, bound_objects, is_small_integer, needed_inputs
+from overt.transformer.guards import still_the_same
 from overt.transformer.misses import before_staging
 from overt.transformer.staged import Staged
 from overt.transformer.static import Chosen
@@ -259,24 +260,6 @@ def is_nested() -> bool:
     """Whether several calls of `checkify` are around, each of which looks for other errors."""
     ledger = CHECKS.get()
     return ledger is not None and ledger.outer is not None
-
-
-def still_the_same(cells: list[tuple], functions: list[tuple]) -> bool:
-    """Whether closure cells still hold the same objects, and functions are as they were."""
-    for f, code, defaults, named in functions:
-        if (
-            f.__code__ is not code
-            or f.__defaults__ is not defaults
-            or f.__kwdefaults__ is not named
-        ):
-            return False
-    for cell, value in cells:
-        try:
-            if cell.cell_contents is not value:
-                return False
-        except ValueError:
-            return False
-    return True
 
 
 class Variants:

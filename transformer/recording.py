@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
 
 from overt.rewrites.refusal import Refusal
-from overt.runtime.errors import RecordedWarning
+from overt.runtime.errors import say_once
 from overt.runtime.primitive import GRAPH
 
 _LEAVING: ContextVar[bool] = ContextVar("overt_leaving", default=False)
@@ -30,19 +29,12 @@ def must_leave() -> bool:
     return _LEAVING.get() or graph is not None and graph.parent is not None
 
 
-_said: set[tuple[str, int, str]] = set()
-
-
 def say(name: str, refusal: Refusal) -> None:
     """Warn that a function's derivative is recorded as it runs, and why."""
-    key = (refusal.file, refusal.line, refusal.reason)
-    if key in _said:
-        return
-    _said.add(key)
     place = f"{refusal.file}:{refusal.line}: " if refusal.line else ""
-    warnings.warn(
+    say_once(
+        (refusal.file, refusal.line, refusal.reason),
         f"the derivative of {name} is recorded while it runs, not written as source: "
         f"{place}{refusal.reason}. {refusal.way_out}".strip(),
-        RecordedWarning,
         stacklevel=4,
     )
