@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Iterator
 
 import pytest
@@ -33,4 +34,12 @@ def cache_folder(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
 def x64() -> Iterator[None]:
     """64-bit dtypes while a test runs."""
     with enable_x64(True):
+        yield
+
+
+@pytest.fixture
+def quiet_x64(x64: None) -> Iterator[None]:
+    """64-bit dtypes, and no word of derivatives that are recorded."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
         yield

@@ -37,6 +37,20 @@ def difference(f: Callable, args: Sequence[Any], directions: Sequence[Any], step
     return (8 * near - far) / (12 * step)
 
 
+def slope(f: Callable, x: Any, step: float = 1e-4) -> Any:
+    """The derivative of a function of one number by the same differences."""
+    return difference(f, (x,), (1.0,), step)
+
+
+def slopes_of_both_orders(f: Callable, x: float) -> tuple[Any, Any]:
+    """First and second derivative of a function of one number, by differences."""
+
+    def first(x: float, step: float = 1e-3) -> Any:
+        return slope(lambda y: float(f(y)), x, step)
+
+    return first(x, 1e-4), slope(first, x, 1e-3)
+
+
 def check_derivatives(
     f: Callable, *args: Any, order: int = 1, step: float = 1e-4, rtol: float = 1e-6
 ) -> None:

@@ -2,22 +2,17 @@
 
 from __future__ import annotations
 
-import warnings
-
 import numpy
 import pytest
 
 import overt
 import overt.numpy as np
+from tests.numeric import slopes_of_both_orders
 
 X = 0.7
 
 
-@pytest.fixture(autouse=True)
-def double_precision():
-    with overt.enable_x64(True), warnings.catch_warnings():
-        warnings.simplefilter("ignore")
-        yield
+pytestmark = pytest.mark.usefixtures("quiet_x64")
 
 
 def beside_itself(x):
@@ -96,13 +91,7 @@ def within_a_loop(x):
     ids=lambda f: f.__name__,
 )  # fmt: skip
 def test_loops_from_the_end(f):
-    def slope(g, x, h):
-        return (8 * (g(x + h) - g(x - h)) - g(x + 2 * h) + g(x - 2 * h)) / (12 * h)
-
-    def first(x, h=1e-3):
-        return slope(lambda y: float(f(y)), x, h)
-
-    once, twice = first(X, 1e-4), slope(first, X, 1e-3)
+    once, twice = slopes_of_both_orders(f, X)
     numpy.testing.assert_allclose(overt.jvp(f, (X,), (1.0,))[1], once, rtol=1e-7)
     numpy.testing.assert_allclose(overt.grad(f)(X), once, rtol=1e-7)
     numpy.testing.assert_allclose(overt.jit(overt.grad(f))(X), once, rtol=1e-7)

@@ -8,11 +8,7 @@ import pytest
 import overt
 import overt.numpy as np
 
-
-@pytest.fixture(autouse=True)
-def double_precision():
-    with overt.enable_x64(True):
-        yield
+pytestmark = pytest.mark.usefixtures("x64")
 
 
 def helper(p, x):

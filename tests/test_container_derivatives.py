@@ -5,7 +5,6 @@ from __future__ import annotations
 import copy
 import functools
 import math
-import warnings
 from collections import OrderedDict, defaultdict
 from dataclasses import dataclass, replace
 from typing import Any
@@ -14,13 +13,9 @@ import numpy
 import pytest
 
 import overt
+from tests.numeric import slope
 
-
-@pytest.fixture(autouse=True)
-def double_precision():
-    with overt.enable_x64(True), warnings.catch_warnings():
-        warnings.simplefilter("ignore")
-        yield
+pytestmark = pytest.mark.usefixtures("quiet_x64")
 
 
 @dataclass
@@ -300,16 +295,12 @@ FUNCTIONS = [
     totals_by_key,
     loops_over_dictionary,
 ]
-X, H = 0.5, 1e-4
-
-
-def slope(f, x=X):
-    return (8 * (f(x + H) - f(x - H)) - (f(x + 2 * H) - f(x - 2 * H))) / (12 * H)
+X = 0.5
 
 
 @pytest.mark.parametrize("f", FUNCTIONS, ids=lambda f: f.__name__)
 def test_values_and_derivatives(f):
-    want = slope(f)
+    want = slope(f, X)
     numpy.testing.assert_allclose(overt.jit(f)(X), f(X), rtol=1e-12)
     for way in (overt.grad(f), overt.jit(overt.grad(f)), overt.grad(overt.jit(f))):
         numpy.testing.assert_allclose(way(X), want, rtol=1e-6)
@@ -322,7 +313,7 @@ def test_over_lanes_and_twice(f):
     numpy.testing.assert_allclose(overt.vmap(f)(xs), [f(x) for x in xs.tolist()], rtol=1e-12)
     slopes = [slope(f, x) for x in xs.tolist()]
     numpy.testing.assert_allclose(overt.vmap(overt.grad(f))(xs), slopes, rtol=1e-6)
-    second = slope(lambda x: slope(f, x))
+    second = slope(lambda x: slope(f, x), X)
     got = overt.jvp(overt.grad(f), (X,), (1.0,))[1]
     numpy.testing.assert_allclose(got, second, rtol=1e-4, atol=1e-6)
 
@@ -358,7 +349,7 @@ def of_math(x):
 
 @pytest.mark.parametrize("f", [pairs_to_dictionary, of_math], ids=lambda f: f.__name__)
 def test_dictionaries_of_rows_and_functions_of_math(f):
-    want = slope(f)
+    want = slope(f, X)
     for way in (overt.grad(f), overt.jit(overt.grad(f))):
         numpy.testing.assert_allclose(way(X), want, rtol=1e-6)
     numpy.testing.assert_allclose(overt.vmap(overt.grad(f))(numpy.array([X, X])), want, rtol=1e-6)
@@ -379,7 +370,7 @@ def functions_in_a_dictionary(x):
     "f", [functions_in_a_list, functions_in_a_dictionary], ids=lambda f: f.__name__
 )
 def test_functions_in_containers(f):
-    want = slope(f)
+    want = slope(f, X)
     numpy.testing.assert_allclose(overt.jit(f)(X), f(X), rtol=1e-12)
     numpy.testing.assert_allclose(overt.jvp(f, (X,), (1.0,))[1], want, rtol=1e-6)
     for way in (overt.grad(f), overt.jit(overt.grad(f))):

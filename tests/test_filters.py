@@ -3,23 +3,19 @@
 from __future__ import annotations
 
 import functools
-import warnings
 from typing import Any, NamedTuple
 
 import numpy
 import pytest
 
 import overt
+from tests.ways import assert_every_path
 
 POINTS = (0.7, -0.4, 1.3)  # each keeps other items
 WEIGHTS = numpy.array([0.5, -0.2, 0.9])
 
 
-@pytest.fixture(autouse=True)
-def double_precision():
-    with overt.enable_x64(True), warnings.catch_warnings():
-        warnings.simplefilter("ignore")
-        yield
+pytestmark = pytest.mark.usefixtures("quiet_x64")
 
 
 def counted(x):
@@ -86,25 +82,11 @@ def function_given_a_partial(x):
     return larger(functools.partial(lambda a, v: v - a, x), 0.8) * x
 
 
-def slope(f, x, h=1e-4):
-    near, far = float(f(x + h)) - float(f(x - h)), float(f(x + 2 * h)) - float(f(x - 2 * h))
-    return (8 * near - far) / (12 * h)
-
-
 @pytest.mark.parametrize(
     "f", [*FUNCTIONS, method_given_a_closure, function_given_a_partial], ids=lambda f: f.__name__
 )
 def test_every_path(f):
-    values, slopes = [float(f(x)) for x in POINTS], [slope(f, x) for x in POINTS]
-    staged, g, h = overt.jit(f), overt.grad(f), overt.jit(overt.grad(f))
-    for x, value, want in zip(POINTS, values, slopes, strict=True):
-        numpy.testing.assert_allclose(staged(x), value, rtol=1e-12)
-        numpy.testing.assert_allclose(g(x), want, rtol=1e-7)
-        numpy.testing.assert_allclose(h(x), want, rtol=1e-7)
-        numpy.testing.assert_allclose(overt.jvp(f, (x,), (1.0,))[1], want, rtol=1e-7)
-    xs = numpy.array(POINTS)
-    numpy.testing.assert_allclose(overt.vmap(f)(xs), values, rtol=1e-12)
-    numpy.testing.assert_allclose(overt.vmap(overt.grad(f))(xs), slopes, rtol=1e-7)
+    assert_every_path(f, POINTS, rtol=1e-7)
 
 
 def test_gradients_that_are_integers_in_the_text():

@@ -11,14 +11,9 @@ import pytest
 import overt
 import overt.numpy as np
 from overt import lax, tree_util
-from overt.runtime.config import enable_x64
 from overt.scipy import interpolate, stats
 
-
-@pytest.fixture(autouse=True)
-def in_float64():
-    with enable_x64(True):
-        yield
+pytestmark = pytest.mark.usefixtures("x64")
 
 
 def set_number(x):

@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import functools
-import warnings
-from collections.abc import Callable
 from typing import Any
 
 import numpy
@@ -12,13 +10,9 @@ import pytest
 
 import overt
 import overt.numpy as np
+from tests.numeric import slope
 
-
-@pytest.fixture(autouse=True)
-def double_precision():
-    with overt.enable_x64(True), warnings.catch_warnings():
-        warnings.simplefilter("ignore")
-        yield
+pytestmark = pytest.mark.usefixtures("quiet_x64")
 
 
 def over_lanes(x):
@@ -98,16 +92,12 @@ FUNCTIONS = [
     over_lanes, of_gradient, of_compiled, along_tangent, of_partial, checkpointed, of_pullback,
     of_second_derivative, in_dictionary, of_columns, nested, descent, linearized, of_method,
 ]  # fmt: skip
-X, H = 0.5, 1e-4
-
-
-def slope(f: Callable, x: float = X) -> float:
-    return (8 * (f(x + H) - f(x - H)) - (f(x + 2 * H) - f(x - 2 * H))) / (12 * H)
+X = 0.5
 
 
 @pytest.mark.parametrize("f", FUNCTIONS, ids=lambda f: f.__name__)
 def test_first_derivatives(f):
-    want = slope(f)
+    want = slope(f, X)
     for way in (overt.grad(f), overt.jit(overt.grad(f)), overt.grad(overt.jit(f))):
         numpy.testing.assert_allclose(way(X), want, rtol=1e-6)
     numpy.testing.assert_allclose(overt.jvp(f, (X,), (1.0,))[1], want, rtol=1e-6)
@@ -115,7 +105,7 @@ def test_first_derivatives(f):
 
 @pytest.mark.parametrize("f", FUNCTIONS, ids=lambda f: f.__name__)
 def test_second_derivatives(f):
-    want = slope(lambda x: slope(f, x))
+    want = slope(lambda x: slope(f, x), X)
     numpy.testing.assert_allclose(overt.grad(overt.grad(f))(X), want, rtol=1e-4)
     numpy.testing.assert_allclose(overt.jvp(overt.grad(f), (X,), (1.0,))[1], want, rtol=1e-4)
 

@@ -3,22 +3,18 @@
 from __future__ import annotations
 
 import numbers
-import warnings
 
 import numpy
 import pytest
 
 import overt
 import overt.numpy as np
+from tests.ways import assert_every_path
 
 POINTS = (0.3, 0.7, 1.2)  # each takes another path
 
 
-@pytest.fixture(autouse=True)
-def double_precision():
-    with overt.enable_x64(True), warnings.catch_warnings():
-        warnings.simplefilter("ignore")
-        yield
+pytestmark = pytest.mark.usefixtures("quiet_x64")
 
 
 def rows_of_flags(x):
@@ -111,21 +107,7 @@ FUNCTIONS = [
 
 @pytest.mark.parametrize("f", FUNCTIONS, ids=lambda f: f.__name__)
 def test_every_path(f):
-    def slope(x, h=1e-4):
-        near, far = float(f(x + h)) - float(f(x - h)), float(f(x + 2 * h)) - float(f(x - 2 * h))
-        return (8 * near - far) / (12 * h)
-
-    values, slopes = [float(f(x)) for x in POINTS], [slope(x) for x in POINTS]
-    staged, g, h = overt.jit(f), overt.grad(f), overt.jit(overt.grad(f))
-    for x, value, want in zip(POINTS, values, slopes, strict=True):
-        numpy.testing.assert_allclose(staged(x), value, rtol=1e-12)
-        numpy.testing.assert_allclose(g(x), want, rtol=1e-8)
-        numpy.testing.assert_allclose(h(x), want, rtol=1e-8)
-        numpy.testing.assert_allclose(overt.jvp(f, (x,), (1.0,))[1], want, rtol=1e-8)
-    xs = numpy.array(POINTS)
-    numpy.testing.assert_allclose(overt.vmap(f)(xs), values, rtol=1e-12)
-    numpy.testing.assert_allclose(overt.vmap(overt.grad(f))(xs), slopes, rtol=1e-8)
-    numpy.testing.assert_allclose(overt.jit(overt.vmap(f))(xs), values, rtol=1e-12)
+    assert_every_path(f, POINTS, rtol=1e-8)
 
 
 def test_what_is_no_number_stays_none():

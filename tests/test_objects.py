@@ -14,6 +14,7 @@ import pytest
 import overt
 import overt.numpy as np
 from overt.errors import RecordedWarning
+from tests.numeric import slope
 
 pytestmark = pytest.mark.filterwarnings("ignore::overt.errors.RecordedWarning")
 POINTS = (0.5, 1.3)
@@ -219,10 +220,6 @@ KINDS = [
     dataclass_by_method, registered_by_method, in_a_loop, result_not_used, in_a_test,
     in_an_assertion, in_a_comprehension, by_map, passed_on,
 ]  # fmt: skip
-
-
-def slope(f, x, h=1e-4):
-    return (8 * (f(x + h) - f(x - h)) - (f(x + 2 * h) - f(x - 2 * h))) / (12 * h)
 
 
 def curvature(f, x, h=1e-3):

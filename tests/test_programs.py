@@ -5,7 +5,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from typing import Any
 
 import numpy
@@ -13,7 +13,6 @@ import pytest
 
 import overt
 import overt.numpy as np
-from overt.runtime.config import enable_x64
 from tests import programs
 
 EVERY = range(100)  # seeds whose gradient is checked
@@ -23,10 +22,7 @@ FOUND = [2155, 2432, 3477, 4456, 4547]  # seeds whose second derivative was wron
 COMPILED = [1130, 2250, 3120, 4220]  # seeds that were wrong or refused once, when compiled
 
 
-@pytest.fixture(autouse=True)
-def in_float64() -> Iterator[None]:
-    with enable_x64(True):
-        yield
+pytestmark = pytest.mark.usefixtures("x64")
 
 
 def points(seed: int) -> list[numpy.ndarray]:

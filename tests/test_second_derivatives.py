@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from typing import Any, NamedTuple
 
 import numpy
@@ -18,11 +17,7 @@ XS = RANDOM.normal(size=(4, 3)) * 0.4
 H = 1e-4
 
 
-@pytest.fixture(autouse=True)
-def double_precision():
-    with overt.enable_x64(True), warnings.catch_warnings():
-        warnings.simplefilter("ignore")
-        yield
+pytestmark = pytest.mark.usefixtures("quiet_x64")
 
 
 def scanned(w, xs):

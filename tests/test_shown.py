@@ -60,10 +60,7 @@ def model(tmp_path, monkeypatch):
     sys.modules.pop("shown_model", None)
 
 
-@pytest.fixture(autouse=True)
-def double_precision():
-    with overt.enable_x64(True):
-        yield
+pytestmark = pytest.mark.usefixtures("x64")
 
 
 def run(text: str) -> types.ModuleType:

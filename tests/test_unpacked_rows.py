@@ -3,24 +3,20 @@
 from __future__ import annotations
 
 import itertools
-import warnings
 
 import numpy
 import pytest
 
 import overt
 import overt.numpy as np
+from tests.numeric import slope, slopes_of_both_orders
 
 X = 0.7
 M = numpy.arange(8.0).reshape(4, 2) / 4.0
 CUBE = numpy.arange(8.0).reshape(2, 2, 2) / 4.0
 
 
-@pytest.fixture(autouse=True)
-def double_precision():
-    with overt.enable_x64(True), warnings.catch_warnings():
-        warnings.simplefilter("ignore")
-        yield
+pytestmark = pytest.mark.usefixtures("quiet_x64")
 
 
 def pairs(x):
@@ -98,10 +94,6 @@ def some_deleted(x):
     return sum(k * v for k, v in enumerate(values)) * x
 
 
-def slope(f, x, h):
-    return (8 * (f(x + h) - f(x - h)) - f(x + 2 * h) + f(x - 2 * h)) / (12 * h)
-
-
 @pytest.mark.parametrize(
     "f",
     [
@@ -111,10 +103,7 @@ def slope(f, x, h):
     ids=lambda f: f.__name__,
 )  # fmt: skip
 def test_derivatives(f):
-    def first(x, h=1e-3):
-        return slope(lambda y: float(f(y)), x, h)
-
-    once, twice = first(X, 1e-4), slope(first, X, 1e-3)
+    once, twice = slopes_of_both_orders(f, X)
     numpy.testing.assert_allclose(overt.jit(f)(X), float(f(X)), rtol=1e-12)
     for way in (overt.grad(f), overt.jit(overt.grad(f))):
         numpy.testing.assert_allclose(way(X), once, rtol=1e-7)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import types
-import warnings
 
 import numpy
 import pytest
@@ -11,13 +10,9 @@ import pytest
 import overt
 import overt.numpy as np
 from overt.rewrites.refusal import Refusal
+from tests.numeric import slope
 
-
-@pytest.fixture(autouse=True)
-def double_precision():
-    with overt.enable_x64(True), warnings.catch_warnings():
-        warnings.simplefilter("ignore")
-        yield
+pytestmark = pytest.mark.usefixtures("quiet_x64")
 
 
 def row_written(x):
@@ -353,7 +348,7 @@ FUNCTIONS = [
     fresh_list,
     fresh_copy,
 ]
-X, H = 0.5, 1e-4
+X = 0.5
 
 
 def in_numpy(f):
@@ -361,14 +356,10 @@ def in_numpy(f):
     return types.FunctionType(f.__code__, {**f.__globals__, "np": numpy}, f.__name__)
 
 
-def slope(f, x=X):
-    return (8 * (f(x + H) - f(x - H)) - (f(x + 2 * H) - f(x - 2 * H))) / (12 * H)
-
-
 @pytest.mark.parametrize("f", FUNCTIONS, ids=lambda f: f.__name__)
 def test_values_and_derivatives(f):
     oracle = in_numpy(f)
-    want = slope(oracle)
+    want = slope(oracle, X)
     numpy.testing.assert_allclose(overt.jit(f)(X), oracle(X), rtol=1e-12)
     for way in (overt.grad(f), overt.jit(overt.grad(f))):
         numpy.testing.assert_allclose(way(X), want, rtol=1e-6)
@@ -383,7 +374,7 @@ def test_over_lanes_and_twice(f):
     numpy.testing.assert_allclose(overt.vmap(f)(xs), [oracle(x) for x in each], rtol=1e-12)
     slopes = [slope(oracle, x) for x in each]
     numpy.testing.assert_allclose(overt.vmap(overt.grad(f))(xs), slopes, rtol=1e-6)
-    second = slope(lambda x: slope(oracle, x))
+    second = slope(lambda x: slope(oracle, x), X)
     got = overt.jvp(overt.grad(f), (X,), (1.0,))[1]
     numpy.testing.assert_allclose(got, second, rtol=1e-4, atol=1e-6)
 

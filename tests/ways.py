@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
@@ -11,6 +11,7 @@ import numpy as np
 import overt
 from overt.runtime.config import enable_x64
 from overt.runtime.errors import RecordedWarning
+from tests.numeric import slope
 
 POINTS = (0.7, 1.9)
 STEP = 1e-4
@@ -45,3 +46,18 @@ def assert_every_way(f: Callable[[Any], Any], points: tuple[float, float] = POIN
             np.testing.assert_allclose(
                 np.asarray(got, float), wanted, rtol=2e-4, atol=2e-4, err_msg=name
             )
+
+
+def assert_every_path(f: Callable[[Any], Any], points: Sequence[float], rtol: float) -> None:
+    """Values and first derivatives at points that take different paths, one by one and as lanes."""
+    values, slopes = [float(f(x)) for x in points], [slope(f, x) for x in points]
+    staged, g, h = overt.jit(f), overt.grad(f), overt.jit(overt.grad(f))
+    for x, value, want in zip(points, values, slopes, strict=True):
+        np.testing.assert_allclose(staged(x), value, rtol=1e-12)
+        np.testing.assert_allclose(g(x), want, rtol=rtol)
+        np.testing.assert_allclose(h(x), want, rtol=rtol)
+        np.testing.assert_allclose(overt.jvp(f, (x,), (1.0,))[1], want, rtol=rtol)
+    xs = np.array(points)
+    np.testing.assert_allclose(overt.vmap(f)(xs), values, rtol=1e-12)
+    np.testing.assert_allclose(overt.vmap(overt.grad(f))(xs), slopes, rtol=rtol)
+    np.testing.assert_allclose(overt.jit(overt.vmap(f))(xs), values, rtol=1e-12)
