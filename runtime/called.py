@@ -7,15 +7,26 @@ from typing import Any
 
 from overt.runtime.array import Array
 from overt.runtime.closures import captured_leaves
+from overt.runtime.levels import INSIDE
 from overt.runtime.primitive import GRAPH
 from overt.runtime.tree import tree_leaves
 
-__all__ = ["call", "in_form"]
+__all__ = ["call", "call_method", "in_form"]
 
 
 def call(fn: Callable, *args: Any, **kwargs: Any) -> Any:
     """`fn(*args, **kwargs)`, with its control flow lifted while staging or over lanes."""
     return in_form(fn, args, kwargs)(*args, **kwargs)
+
+
+def call_method(holder: Any, name: str, *args: Any) -> Any:
+    """`holder.name(*args)` of an object of the user's, which may hold values that have lanes."""
+    method = getattr(holder, name)
+    if GRAPH.get() is None and not INSIDE.get():
+        return method(*args)
+    from overt.runtime import lifted
+
+    return lifted(method)(*args)
 
 
 def in_form(fn: Callable, *trees: Any) -> Callable:

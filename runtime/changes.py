@@ -99,6 +99,8 @@ class State:
         for dataclasses that nobody has registered as trees."""
         if id(x) in self.world.apart:
             return Held(x)
+        if type(x) is Fields:  # a stand-in of a loop around this one stays what it is
+            return x.at_depth(x.depth + 1)
         whole = is_value(x) or self.by_parts and is_users_object(x)
         if whole and RECORDING.get() and not LENIENT.is_node(type(x)):
             fields = attributes_of(x)
@@ -109,6 +111,8 @@ class State:
         """The value again; dataclasses that are copies are noted with what they hold."""
         if type(x) is Held:
             return x.value
+        if type(x) is Fields and x.depth:
+            return x.at_depth(x.depth - 1)
         made = (
             x.rebuilt(copies, self)
             if type(x) is Fields
@@ -118,6 +122,12 @@ class State:
         if whole and not is_frozen(made) and id(made) not in self.world.known:
             copies.append((made, attributes_of(made)))
         return made
+
+    def note(self, x: Any, copies: list[tuple[Any, dict[str, Any]]]) -> Any:
+        """Note the dataclasses in an item of a loop with what they hold."""
+        if is_value(x) and not is_frozen(x) and id(x) not in self.world.known:
+            copies.append((x, attributes_of(x)))
+        return with_parts(lambda part: self.note(part, copies), x)
 
     def check(self, copies: list[tuple[Any, dict[str, Any]]]) -> None:
         """Refuse a change of a copy; dataclasses then are operands place by place."""
@@ -191,11 +201,13 @@ class State:
             inside |= dict(zip(carried, operands[first + count :], strict=True))
             with state.value.entered(inside) as left:
                 copies: list[tuple[Any, dict[str, Any]]] = []
-                given = [state.value.free(x, copies) for x in operands[: first + count]]
-                out = body(*given)
+                for item in operands[:first]:
+                    state.value.note(item, copies)
+                given = [state.value.free(x, copies) for x in operands[first : first + count]]
+                out = body(*operands[:first], *given)
                 state.value.check(copies)
                 out = (out,) if bare else tuple(out or ())
-                state.value.note_replaced(given[first:], out)
+                state.value.note_replaced(given, out)
                 return *map(state.value.held, out), *left(carried)
 
         def test(*operands: Any) -> Any:
@@ -248,10 +260,16 @@ def set_ones(values: dict[Slot, Any]) -> dict[Slot, Any]:
 
 
 class Fields:
-    """A dataclass as a tree of what it holds."""
+    """A dataclass as a tree of what it holds; `depth` counts the loops around the one it is for."""
 
-    def __init__(self, kind: type, names: tuple[str, ...], values: list[Any]) -> None:
-        self.kind, self.names, self.values = kind, names, values
+    def __init__(
+        self, kind: type, names: tuple[str, ...], values: list[Any], depth: int = 0
+    ) -> None:
+        self.kind, self.names, self.values, self.depth = kind, names, values, depth
+
+    def at_depth(self, depth: int) -> Fields:
+        """The same as a value of so many more loops, one in the other."""
+        return Fields(self.kind, self.names, self.values, depth)
 
     def rebuilt(self, copies: list[tuple[Any, dict[str, Any]]], state: State) -> Any:
         """The dataclass."""
@@ -263,8 +281,8 @@ class Fields:
 
 register_pytree_node(
     Fields,
-    lambda x: (tuple(x.values), (x.kind, x.names)),
-    lambda data, values: Fields(data[0], data[1], list(values)),
+    lambda x: (tuple(x.values), (x.kind, x.names, x.depth)),
+    lambda data, values: Fields(data[0], data[1], list(values), data[2]),
 )
 
 

@@ -11,7 +11,7 @@ import copy
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from overt.runtime.called import call
+from overt.runtime.called import call_method
 from overt.runtime.world import is_users_object
 
 __all__ = [
@@ -62,7 +62,7 @@ def popped(xs: Any, method: str, *args: Any) -> tuple[Any, Any]:
     if isinstance(xs, COPIED):
         xs = copy.copy(xs)
     elif is_users_object(xs):  # changes itself, as its method says
-        return call(getattr(xs, method), *args), xs
+        return call_method(xs, method, *args), xs
     result = getattr(xs, method)(*args)
     return result, xs
 

@@ -10,8 +10,10 @@ from __future__ import annotations
 import itertools
 from collections.abc import Iterator
 from contextlib import contextmanager
+from contextvars import ContextVar
 
 _COUNTER = itertools.count(1)
+INSIDE: ContextVar[bool] = ContextVar("overt_inside_a_level", default=False)
 
 
 @contextmanager
@@ -22,4 +24,8 @@ def new_level() -> Iterator[int]:
     ...     inner > outer
     True
     """
-    yield next(_COUNTER)
+    token = INSIDE.set(True)
+    try:
+        yield next(_COUNTER)
+    finally:
+        INSIDE.reset(token)

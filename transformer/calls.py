@@ -470,12 +470,7 @@ def recorded_whole(f: Any, args: tuple[Any, ...]) -> Any:
 def recorded_call(
     f: Any, args: tuple[Any, ...], keywords: dict[str, Any], outermost: bool = False
 ) -> Any:
-    lift = transformed.needs_lifting(args, keywords)
-    function = transformed.lifted(f) if lift else f
-    if isinstance(f, functools.partial):
-        function = f
-    elif not lift and isinstance(f, types.FunctionType) and transformed.has_source(f):
-        function = transformed.plain(f)
+    function = f if isinstance(f, functools.partial) else transformed.lifted(f)
 
     def run(args: Any, keywords: Any) -> Any:
         args, keywords = closed(args), closed(keywords)

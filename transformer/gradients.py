@@ -137,18 +137,18 @@ class Gradient(Transformed):
         """Value and gradient; if that fails since the function's result is no scalar, say so."""
         positions = self.argument_positions(len(args))
         if self.records:
-            return self.recorded(args, positions, kwargs, lift)
+            return self.recorded(args, positions, kwargs)
         try:
             run = self.runs(True, lift)
         except Refusal as refusal:
             if not refusal.recordable:
                 raise
             say(transformed.name_of(self), refusal)
-            return self.recorded(args, positions, kwargs, lift)
+            return self.recorded(args, positions, kwargs)
         try:
             return or_on_values(
                 lambda: run(*args, **kwargs),
-                lambda: self.recorded(args, positions, kwargs, lift),
+                lambda: self.recorded(args, positions, kwargs),
                 transformed.name_of(self),
                 self.__wrapped__, args, kwargs,
             )  # fmt: skip
@@ -237,16 +237,14 @@ class Gradient(Transformed):
             return fitted(grads, arguments[0])
         return tuple(fitted(g, x) for g, x in zip(grads, arguments, strict=True))
 
-    def recorded(
-        self, args: list[Any], positions: tuple[int, ...], kwargs: dict, lift: bool = False
-    ) -> Any:
+    def recorded(self, args: list[Any], positions: tuple[int, ...], kwargs: dict) -> Any:
         """The same for a function whose derivative has no text: by recording what it calls."""
         from overt.runtime.record import vjp_call
 
         self.records = True
         fn = self.__wrapped__
         if transformed.has_source(fn) and not isinstance(fn, Transformed):
-            fn = transformed.lifted_form(fn) if lift else transformed.plain(fn)
+            fn = transformed.lifted_form(fn)  # in all it calls, stores into arrays are ours
 
         def of_chosen(*chosen: Any) -> Any:
             full = list(args)

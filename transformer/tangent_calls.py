@@ -166,8 +166,7 @@ def on_values(
     outermost: bool = False,
 ) -> Pair:
     """By running the function on values that carry their tangents."""
-    function = in_form(f, (args, dots), keywords)
-    return call_with_tangents(function, args, dots, keywords, keyword_dots, outermost)
+    return call_with_tangents(transformed.lifted(f), args, dots, keywords, keyword_dots, outermost)
 
 
 def in_form(f: Any, args: Any, keywords: Any) -> Callable[..., Any]:

@@ -8,7 +8,7 @@ from typing import Any
 import numpy
 
 from overt.runtime import dtypes
-from overt.runtime.called import call
+from overt.runtime.called import call_method
 from overt.runtime.containers import COPIED
 from overt.runtime.derivatives import is_inexact
 from overt.runtime.dispatch import CHECKS, GRAPH
@@ -326,7 +326,7 @@ def replaced(x: Any, index: Any, value: Any) -> Any:
         if BY_SOURCE.get() and any(map(is_inexact, tree_leaves(value))):
             raise Escape(x)
         # It changes itself, as its `__setitem__` says.
-        call(type(x).__setitem__, x, index, value)
+        call_method(x, "__setitem__", index, value)
         return x
     x = copy.copy(x)
     x[index] = value
