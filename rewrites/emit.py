@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 import copy
 import sys
+from collections import Counter
 from collections.abc import Iterator
 from pathlib import PurePath
 
@@ -46,6 +47,7 @@ class Emitter:
         reserved = reserved_names(function) | captured
         self.names = {**outer, **give_names(function, reserved)}
         self.printer = Printer(self.rename)
+        self.uses = uses_of(function)
         self.lines: list[str] = []
         self.origin = function.origin
         self.depth = 0
@@ -187,7 +189,7 @@ class Emitter:
         if f.doc:
             self.docstring(f.doc)
         start = len(self.lines)
-        self.block(f.body)
+        self.block(f.body, f.result)
         self.origin = f.result_origin
         if not (
             isinstance(f.result, ast.Constant)
@@ -237,10 +239,34 @@ class Emitter:
 
     # --- statements
 
-    def block(self, block: core.Block) -> None:
+    def block(self, block: core.Block, result: ast.expr | None = None) -> None:
+        self.spell_lambdas(block, result)
         for s in with_comments_first(block):
             self.origin = s.origin
+            if isinstance(s, Define) and s.name in self.printer.spelled:
+                continue
             getattr(self, f"on_{type(s).__name__}")(s)
+
+    def spell_lambdas(self, block: core.Block, result: ast.expr | None) -> None:
+        """Lambdas that the user wrote where they are used, and not as statements, stay there."""
+        reads = [(s.origin.line, own_reads(s)) for s in block if not isinstance(s, Define)]
+        if result is not None:
+            reads.append((self.function.result_origin.line, core.reads(result)))
+        for s in block:
+            if not isinstance(s, Define) or not s.origin.line or s.origin.comment:
+                continue
+            f = s.function
+            if not f.is_lambda or f.body or any(p.default is not None for p in f.params):
+                continue
+            if self.uses[s.name] == 1 and any(
+                line == s.origin.line and s.name in names for line, names in reads
+            ):
+                self.printer.spelled[s.name] = self.lambda_text(f)
+
+    def lambda_text(self, f: Function) -> str:
+        inner = Emitter(f, self.names, self.imports, self.others)
+        params = inner.params()
+        return f"lambda{' ' if params else ''}{params}: {inner.printer.text(f.result, 2)}"
 
     def nested(self, block: core.Block, after: list[tuple[str, ast.expr]] = ()) -> None:  # type: ignore
         self.depth += 1
@@ -285,7 +311,8 @@ class Emitter:
         if pattern and pattern[0] == "*" and len(pattern) == 2:
             return "*" + self.target(pattern[1])
         shown = ", ".join(self.target(p, False) for p in pattern)
-        shown += "," if len(pattern) == 1 else ""
+        if len(pattern) == 1:
+            return f"({shown},)"
         return shown if top else f"({shown})"
 
     def filled(self, head: str, names: list[str], tail: str, comment: str = "") -> None:
@@ -486,11 +513,7 @@ class Emitter:
         name = self.rename(s.name)
         inner = Emitter(core.replace(s.function, name=name), self.names, self.imports, self.others)
         if s.function.is_lambda and not s.function.body:
-            params = inner.params()
-            text = (
-                f"lambda{' ' if params else ''}{params}: {inner.printer.text(s.function.result, 2)}"
-            )
-            self.line(f"{name} = {text}", s.origin.comment)
+            self.line(f"{name} = {self.lambda_text(s.function)}", s.origin.comment)
             return
         last = self.lines[-1].partition("  #")[0].rstrip() if self.lines else ""
         if last and not last.endswith(":"):
@@ -515,6 +538,18 @@ def with_comments_first(block: core.Block) -> Iterator[core.Stmt]:
         parts = []
         yield s
     yield from parts
+
+
+def uses_of(function: Function) -> Counter[str]:
+    """How often each local name is read, by nested functions too."""
+    found: Counter[str] = Counter(core.reads(function.result))
+    for s in core.walk(function.body):
+        found.update(own_reads(s))
+        if isinstance(s, If):
+            found.update(core.reads(s.test))
+            for m in s.merges:
+                found.update(core.reads(m.then) | core.reads(m.orelse))
+    return found
 
 
 def is_undefined(value: ast.expr) -> bool:

@@ -559,6 +559,8 @@ def stem_of(node: ast.expr) -> str:
         return f"minus_{core.base(node.operand.id)}"
     if isinstance(node, ast.Call):
         f = node.func
+        while isinstance(f, ast.Call):  # `lib.hessian(g)(x)`
+            f = f.func
         word = f.attr if isinstance(f, ast.Attribute) else getattr(f, "id", "value").lstrip("@")
         word = core.base(word)
         if word == "arange":

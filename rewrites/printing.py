@@ -42,6 +42,7 @@ class Printer:
 
     def __init__(self, rename: Callable[[str], str] = str) -> None:
         self.rename = rename
+        self.spelled: dict[str, str] = {}  # lambdas written out where their names stand
 
     def text(self, node: ast.expr, level: int = LOWEST) -> str:
         """The text of an expression, in parentheses where its context binds tighter than it."""
@@ -64,6 +65,8 @@ class Printer:
         return ast.unparse(ast.fix_missing_locations(Rename().visit(copy.deepcopy(node)))), ATOM
 
     def of_Name(self, node: ast.Name) -> tuple[str, int]:
+        if node.id in self.spelled:
+            return self.spelled[node.id], LAMBDA
         return self.rename(node.id), ATOM
 
     def of_Constant(self, node: ast.Constant) -> tuple[str, int]:

@@ -34,7 +34,8 @@ class Stores(Building):
                 self.define(name, s.value)
                 return
             value = self.expr(s.value)
-            self.assign(self.bind(name), value)
+            if not self.takes(name, value):
+                self.assign(self.bind(name), value)
             return
         value = self.expr(s.value)
         if len(s.targets) > 1 and not isinstance(value, ast.Name | ast.Constant):
@@ -44,6 +45,22 @@ class Stores(Building):
             value = core.name(shared)
         for target in s.targets:
             self.store(target, value)
+
+    def takes(self, name: str, value: ast.expr) -> bool:
+        """Whether `x = xs.pop()` has just been written as one statement, `x, xs = popped(...)`."""
+        last = self.out[-1] if self.out else None
+        if not (isinstance(last, core.Assign) and isinstance(last.target, tuple)):
+            return False
+        call = last.value.func if isinstance(last.value, ast.Call) else None
+        if not (isinstance(call, ast.Name) and call.id == "@popped" and name not in self.cells):
+            return False
+        taken, holder = last.target
+        if not isinstance(value, ast.Name) or value.id != taken:
+            return False
+        if core.base(str(holder)) == name:  # `xs = xs.pop()`
+            return False
+        self.out[-1] = core.replace(last, target=(self.bind(name), holder))
+        return True
 
     def do_AnnAssign(self, s: ast.AnnAssign) -> None:
         if s.value is not None:

@@ -114,7 +114,8 @@ class Tangents:
         return runtime("zero_dot", node)
 
     def fresh(self, name: str) -> str:
-        held = self.names.fresh(f"{core.base(name)}_dot")
+        stem = core.base(name)
+        held = self.names.fresh(f"{stem}_dot" if stem != "_" else stem)
         self.shapes.known[held] = self.shapes.known.get(name, frozenset([name]))
         return held
 

@@ -24,7 +24,6 @@ def containers(params, xs):
     params = changed(params, "update", {"b": 0.5})
     xs = appended(xs, params["w"])
     xs = set_item(xs, at[:1], [7.0, 8.0])
-    pop, xs = popped(xs, "pop")
-    last = pop
+    last, xs = popped(xs, "pop")
     a, *rest = xs
     return params, xs, last, a, rest
