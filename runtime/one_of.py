@@ -17,7 +17,7 @@ from overt.runtime.aval import Aval
 from overt.runtime.carried import Known, Node, Spec, Unlike, Value, join, join_values, same, spec_of
 from overt.runtime.derivatives import is_inexact
 from overt.runtime.dtypes import canonicalize
-from overt.runtime.handled import refuse_if_caught
+from overt.runtime.index_range import range_of
 from overt.runtime.parts import is_array, parts_of
 from overt.runtime.plain import plain
 from overt.runtime.primitive import GRAPH
@@ -100,8 +100,8 @@ def item_of(table: Any, index: Any) -> Any:
     if all(map(callable, table)):
         from overt.runtime import numpy as np
 
-        return OneOf(np.clip(counted(index, len(table)), 0, len(table) - 1), table)
-    place, found = counted(index, len(table)), table[-1]
+        return OneOf(np.clip(counted(index, table), 0, len(table) - 1), table)
+    place, found = counted(index, table), table[-1]
     for i in reversed(range(len(table) - 1)):
         found = chosen_item(place <= i if i == 0 else place == i, table[i], found)
     return found
@@ -125,7 +125,7 @@ def is_same(f: Any, function: Any) -> Any:
 
 def with_item(table: Any, index: Any, value: Any) -> list[Any]:
     """The items of a list with one replaced, by a number that is known only later."""
-    place = counted(index, len(table))
+    place = counted(index, table, "assignment ")
     return [chosen_item(place == i, value, item) for i, item in enumerate(table)]
 
 
@@ -140,12 +140,21 @@ def is_open_place(table: Any, index: Any) -> bool:
     return not is_known(index)
 
 
-def counted(index: Any, length: int) -> Any:
-    """An index as an integer counted from the front."""
-    refuse_if_caught(IndexError)
-    from overt.runtime import numpy as np
+def counted(index: Any, table: Any, what: str = "") -> Any:
+    """An index of a list as an integer counted from the front.
 
+    Errors: IndexError when the program runs, as of Python's lists.
+    """
+    from overt.runtime import numpy as np
+    from overt.runtime.staged_builtins import raise_if
+
+    length, around = len(table), range_of(index)
     index = index.astype(int)
+    if around is None or around[0] < -length or around[1] >= length:
+        message = f"{type(table).__name__} {what}index out of range"
+        raise_if((index < -length) | (index >= length), IndexError, lambda: (message,))
+    if around is not None and around[0] >= 0:
+        return index
     return np.where(index < 0, index + length, index)
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import linecache
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -10,7 +11,7 @@ from pathlib import Path
 from types import CodeType
 from typing import NamedTuple
 
-__all__ = ["GENERATED", "SCOPES", "Place", "line_of", "named_scope", "origin"]
+__all__ = ["GENERATED", "SCOPES", "Place", "line_of", "named_scope", "noted", "origin"]
 
 # The names of the scopes that code of this context is in.
 SCOPES: ContextVar[tuple[str, ...]] = ContextVar("overt_scopes", default=())
@@ -63,6 +64,18 @@ def origin() -> Place | None:
             _ours.add(file)
         frame = frame.f_back  # type: ignore[assignment]
     return None
+
+
+def noted(error: BaseException, place: Place | None) -> BaseException:
+    """An exception with a note of the user's line, if it has none yet."""
+    if place is None:
+        return error
+    file, line = line_of(place)
+    note = f'in the code generated from\n  File "{file}", line {line}\n    '
+    note += linecache.getline(file, line).strip()
+    if note not in getattr(error, "__notes__", ()):
+        error.add_note(note)
+    return error
 
 
 def line_of(place: Place) -> tuple[str, int]:

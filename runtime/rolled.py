@@ -210,6 +210,7 @@ class _Rolled:
         slots: list[Slot] = learned if learned and _contain(learned, first) else first
         for _ in range(_MOST_PASSES):
             region = Graph([a for s in slots for a in s.spec.avals()], self.graph)
+            region.trips = self.trips
             values = self._compose(slots, region)
             out = run_in(region, self.step, *values)
             new: list[Slot] = []

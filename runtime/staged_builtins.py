@@ -21,6 +21,7 @@ from overt.runtime.host import host_callback
 from overt.runtime.lanes import Lanes
 from overt.runtime.masks import active_lanes
 from overt.runtime.outer_effects import about_to_change
+from overt.runtime.places import noted, origin
 from overt.runtime.predicates import predicate
 from overt.runtime.primitive import GRAPH
 from overt.runtime.tree import tree_flatten, tree_leaves, tree_unflatten
@@ -289,9 +290,14 @@ def each_lane(
         effect(operands)
         return
 
+    place = origin()
+
     def on_host(*arrays: Any) -> tuple:
         if mask is None or bool(arrays[0]):
-            effect(arrays[mask is not None :])
+            try:
+                effect(arrays[mask is not None :])
+            except Exception as error:
+                raise noted(error, place) from None
         return ()
 
     host_callback(on_host, (), *([] if mask is None else [mask]), *operands, ordered=ordered)
