@@ -174,7 +174,10 @@ def pullback_pair(
     """
     program = Program(hoist(source))
     main = program.main
-    chosen = set(active) if active is not None else {core.base(p.name) for p in main.params}
+    known = {core.base(p.name) for p in main.params}
+    chosen = set(active) if active is not None else known
+    if not chosen <= known:
+        raise ValueError(f"{main.name} has no parameters {sorted(chosen - known)}")
     fwd, bwd = build_pair(
         program,
         main,

@@ -25,7 +25,7 @@ def function_pair(
     """`f_fwd`, `f_bwd` and where each argument goes; None if the call is to be recorded."""
     whole, f = f, function or f
     try:
-        bound = inspect.signature(f, follow_wrapped=False).bind(*args, **keywords)
+        bound = transformed.signature_of(f).bind(*args, **keywords)
     except (TypeError, ValueError):
         f(*args, **keywords)  # raises what Python raises
         raise

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import builtins
 import functools
-import inspect
 import types
 import weakref
 from collections.abc import Callable, Mapping, Sequence
@@ -206,7 +205,7 @@ def by_source(
     """The jvp of a source made of `f`, which has the parameters of `f`."""
     from overt.rewrites.forward import jvp, tangent_names
 
-    signature = inspect.signature(f, follow_wrapped=False)
+    signature = transformed.signature_of(f)
     try:
         bound = signature.bind(*args, **keywords).arguments
     except TypeError:
@@ -270,7 +269,7 @@ def by_pair(
     f: Any, args: tuple, dots: tuple, keywords: dict[str, Any], keyword_dots: dict[str, Any]
 ) -> Pair | None:
     """By the jvp of the forward function of the pair."""
-    bound = inspect.signature(f, follow_wrapped=False).bind(*args, **keywords)
+    bound = transformed.signature_of(f).bind(*args, **keywords)
     active = tuple(n for n, x in bound.arguments.items() if function_pairs.has_derivative(x))
     lift = transformed.needs_lifting(args, dots, keywords, keyword_dots)
     pair = function_pairs.pair_of(f, active, lift)

@@ -339,6 +339,22 @@ def name_of(fn: Any) -> str:
 HOLDERS = (types.FunctionType, types.MethodType, functools.partial)
 
 
+def signature_of(fn: Callable) -> inspect.Signature:
+    """The parameters that a callable's own text has, whatever it says that it wraps.
+
+    >>> def power(base, exponent): ...
+    >>> signature_of(functools.wraps(power)(lambda x, n: x**n))
+    <Signature (x, n)>
+    """
+    while isinstance(fn, Transformed):
+        fn = fn.__wrapped__
+    if isinstance(fn, types.FunctionType) and "__signature__" in fn.__dict__:
+        own = types.FunctionType(fn.__code__, {}, fn.__name__, fn.__defaults__, fn.__closure__)
+        own.__kwdefaults__ = fn.__kwdefaults__
+        fn = own
+    return inspect.signature(fn, follow_wrapped=False)
+
+
 def needs_lifting(*trees: Any, of: Any = None) -> bool:
     """Whether code must run in its lifted form: something is staged, or a value has lanes.
 

@@ -354,7 +354,10 @@ def add_at(x: Any, index: Any, value: Any) -> Any:
         return add(x, x.item_placed(value, index))
     if on_device(x) or is_host_array(x):
         return write(np.asarray(x), index, narrowed(value, x, index), "add", mode="clip")
-    return replaced(x, index, add(item_at(x, index), value))
+    item = item_at(x, index)
+    if is_array(item) and is_wider(getattr(value, "shape", ()), getattr(item, "shape", ())):
+        value = sum_to_shape(value, getattr(item, "shape", ()))
+    return replaced(x, index, add(item, value))
 
 
 @with_rule(
