@@ -436,10 +436,11 @@ class Emitter:
         """Whether a name is simply not set: a placeholder is written only where it will be read."""
         if not isinstance(value, ast.Name):
             return False
-        placeholder = value.id == f"@{core.UNDEFINED}" and target not in self.recorded
-        kept = self.rename(target) in self.copied | self.put_away
-        unset = value.id == core.UNDEFINED and not kept
-        return unset or placeholder
+        placeholder = value.id == f"@{core.UNDEFINED}"
+        name = self.rename(target)
+        if placeholder:
+            return target not in self.recorded and name not in self.copied
+        return value.id == core.UNDEFINED and name not in self.copied | self.put_away
 
     def is_ternary(self, s: If) -> bool:
         return (
@@ -665,21 +666,31 @@ def records_of(function: Function) -> set[str]:
 
 def recorded_names(function: Function) -> set[str]:
     """Names set on one side of a branch only that are read elsewhere too, so need a placeholder."""
-    homes: dict[str, tuple[str, str]] = {}
-    for s in core.walk(function.body):
-        if isinstance(s, If):
-            for m in s.merges:
-                for side, other in (("then", m.orelse), ("orelse", m.then)):
+    homes: dict[str, frozenset[tuple[str, str]]] = {}  # on which sides a name is set
+    passed: dict[str, set[str]] = {}  # names that it is handed on to, out of a branch around it
+
+    def set_in(block: core.Block) -> None:
+        for s in block:
+            for inner in core.blocks_of(s):
+                set_in(inner)
+            for m in s.merges if isinstance(s, If) else ():
+                for side, value, other in (
+                    ("then", m.then, m.orelse), ("orelse", m.orelse, m.then)
+                ):  # fmt: skip
                     if isinstance(other, ast.Name) and other.id == f"@{core.UNDEFINED}":
-                        homes[m.name] = (ast.dump(s.test), side)
+                        home = frozenset({(ast.dump(s.test), side)})  # type: ignore[union-attr]
+                        if isinstance(value, ast.Name) and value.id in homes:
+                            home |= homes[value.id]
+                            passed.setdefault(value.id, set()).add(m.name)
+                        homes[m.name] = home
+
+    set_in(function.body)
     if not homes:
         return set()
     found: set[str] = set()
 
     def see(names: set[str], context: frozenset[tuple[str, str]]) -> None:
-        for n in names & set(homes):
-            if homes[n] not in context:
-                found.add(n)
+        found.update(n for n in names & set(homes) if not homes[n] <= context)
 
     def visit(block: core.Block, context: frozenset[tuple[str, str]]) -> None:
         for s in block:
@@ -689,7 +700,8 @@ def recorded_names(function: Function) -> set[str]:
                     inner = context | {(ast.dump(s.test), side)}
                     visit(getattr(s, side), inner)
                     for m in s.merges:
-                        see(core.reads(getattr(m, side)), inner)
+                        end = core.reads(getattr(m, side))
+                        see({n for n in end if m.name not in passed.get(n, ())}, inner)
             else:
                 see(own_reads(s), context)
                 for inner_block in core.blocks_of(s):
@@ -697,7 +709,11 @@ def recorded_names(function: Function) -> set[str]:
 
     visit(function.body, frozenset())
     see(core.reads(function.result), frozenset())
-    return found
+    while True:
+        more = {n for n, names in passed.items() if names & found} - found
+        if not more:
+            return found
+        found |= more
 
 
 def own_reads(s: core.Stmt) -> set[str]:

@@ -148,6 +148,7 @@ def give_names(function: Function, reserved: set[str]) -> dict[str, str]:
 
     params = {p.name for p in function.params}
     users, former = users_words(function), former_values(function)
+    seen = names_read(function)
     for a, b in interference.wishes:
         x, y = find(a), find(b)
         if x == y or core.base(a) != core.base(b):
@@ -167,14 +168,28 @@ def give_names(function: Function, reserved: set[str]) -> dict[str, str]:
         clash = {find(e) for m in group for e in interference.edges.get(m, ())}
         taken = {colour[c] for c in clash if c in colour} | reserved
         stem = core.base(n)
-        if stem == "_":  # never read, so it may name anything
-            colour[top] = stem
-            continue
+        if stem == "_" and n not in params:
+            if n not in seen and not any(core.base(p) == "_" for p in params):
+                colour[top] = stem  # never read, so it may name anything
+                continue
+            stem = "value"
         if n in params:  # the user's own names are all different; a pass may add one more
             taken = {colour[find(p)] for p in params if find(p) in colour}
         other = "old" if n in former else "new"
         colour[top] = first_free(stem, taken, users, other)
     return {n: colour[find(n)] for n in interference.order}
+
+
+def names_read(function: Function) -> set[str]:
+    """Names called `_` that are read all the same."""
+    found: set[str] = set()
+
+    def visit(node: core.ast.AST) -> core.ast.AST:
+        found.update(n for n in reads(node) if core.base(n) == "_")
+        return node
+
+    core.map_function(function, visit)
+    return found
 
 
 def users_words(function: Function) -> set[str]:

@@ -14,6 +14,7 @@ from overt.rewrites.refusal import Refusal
 from overt.rewrites.rules import Resolver
 from overt.rewrites.scopes import SET_ITEM
 from overt.rewrites.simplify import simplify
+from overt.rewrites.sinking import answered
 from overt.runtime.primitive import rule_of
 
 # Functions after which a cotangent may be exactly zero in places: dividing by zero there must give
@@ -158,8 +159,11 @@ class Program:
         made = {**self.generated, function.name: function}
         done = {
             n: core.map_function(
-                simplify(
-                    plain_where_finite(f) if safe else core.map_function(f, plain_quotients), self
+                answered(
+                    simplify(
+                        plain_where_finite(f) if safe else core.map_function(f, plain_quotients),
+                        self,
+                    )
                 ),
                 spelled,
             )

@@ -36,6 +36,7 @@ from overt.rewrites.hoist import hoist
 from overt.rewrites.nesting import is_key, unchanging
 from overt.rewrites.program import Program
 from overt.rewrites.refusal import Refusal
+from overt.rewrites.reverse_branches import is_comparison
 from overt.rewrites.shapes import Shapes
 from overt.rewrites.simplify import simplify
 from overt.rewrites.sweep import Sweep
@@ -247,12 +248,16 @@ def build_pair(
 
 
 def items_of_parameters(main: Function, forward: tuple[Stmt, ...]) -> dict[str, ast.expr]:
-    """Parts of statements that only take an item out of a parameter: it is taken out again."""
+    """Parts of statements that only take an item out of a parameter, or compare it with a number:
+    it is taken out or compared again.
+    """
     found: dict[str, ast.expr] = {}
     constant = unchanging(main)
-    for s in forward:
+    for s in core.walk(forward):
         if isinstance(s, core.Assign) and isinstance(s.target, str) and core.is_part(s.origin):
             value = s.value
+            if is_comparison(value) and core.reads(value) <= constant:
+                found[s.target] = value
             if isinstance(value, ast.Subscript) and isinstance(value.value, ast.Name):
                 same = value.value.id in constant and not getattr(value, "changing", False)
                 if same and is_key(value.slice):

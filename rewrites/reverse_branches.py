@@ -128,13 +128,17 @@ def exported(
     }
     exposed = {v.id: m.name for m in s.merges if isinstance(v := getattr(m, side), ast.Name)}
     order = [t.target for t in forward if isinstance(t, Assign) and isinstance(t.target, str)]
+    tests = {getattr(t.test, "id", "") for t in forward if isinstance(t, If)}
+
+    def is_again(n: str) -> bool:
+        value = definitions[n].value
+        return n not in exposed and (is_cheap(value) or n in tests and is_comparison(value))
+
     wanted = set(needed)
     for n in reversed(order):
-        if n in wanted and n not in exposed and is_cheap(definitions[n].value):
+        if n in wanted and is_again(n):
             wanted |= core.reads(definitions[n].value) & own
-    cheap = [
-        n for n in order if n in wanted and n not in exposed and is_cheap(definitions[n].value)
-    ]
+    cheap = [n for n in order if n in wanted and is_again(n)]
     for n in sorted(wanted - set(cheap)):
         if n in exposed:
             table[n] = core.name(exposed[n])
@@ -153,3 +157,12 @@ def exported(
     for i, m in enumerate(merges):
         merges[i] = replace(m, **{side: core.substitute(getattr(m, side), table)})
     return tuple(again) + core.map_exprs(reverse, lambda e: core.substitute(e, table))
+
+
+def is_comparison(node: ast.expr) -> bool:
+    """Whether an expression compares names and numbers, or joins two such questions."""
+    if isinstance(node, ast.BoolOp) and len(node.values) == 2:
+        return all(isinstance(v, ast.Compare) and is_comparison(v) for v in node.values)
+    return isinstance(node, ast.Compare) and all(
+        isinstance(x, ast.Name | ast.Constant) for x in (node.left, *node.comparators)
+    )

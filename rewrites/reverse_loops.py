@@ -11,9 +11,10 @@ from typing import TYPE_CHECKING
 from overt.rewrites import core
 from overt.rewrites.activity import is_reversed_record, iterated_ways
 from overt.rewrites.bars import Bar
-from overt.rewrites.core import Assign, Block, Carry, For, Stmt, While
+from overt.rewrites.core import Assign, Block, Carry, For, If, Stmt, While
 from overt.rewrites.flatten import is_cheap
 from overt.rewrites.pushes import is_push, push
+from overt.rewrites.reverse_branches import is_comparison
 
 if TYPE_CHECKING:
     from overt.rewrites.sweep import Sweep
@@ -357,13 +358,15 @@ class LoopReversal:
         }
         again: list[Stmt] = []
         table: dict[str, ast.expr] = {}
+        tests = {getattr(t.test, "id", "") for t in forward if isinstance(t, If)}
         kept = list(needed)
         for n in reversed(needed):
             value = definitions.get(n)
             if value is None or n not in self.sweep.temporary:
                 continue
             value = self.spelled(value, definitions, own - set(kept))
-            if not is_cheap(value, LONGEST_AGAIN):
+            asked = n in tests and is_comparison(value)
+            if not (asked or is_cheap(value, LONGEST_AGAIN)):
                 continue
             if not core.reads(value) & own <= set(kept) - {n}:
                 continue

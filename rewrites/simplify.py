@@ -15,9 +15,11 @@ from typing import TYPE_CHECKING
 from overt.rewrites import core
 from overt.rewrites.algebra import plainer
 from overt.rewrites.core import Assign, Block, Carry, For, Function, If, Merge, Stmt, While, With
+from overt.rewrites.endings import settled
 from overt.rewrites.nesting import Nesting, ProgramPruner
 from overt.rewrites.pushes import is_push
 from overt.rewrites.reuse import reused
+from overt.rewrites.sinking import sunk
 
 if TYPE_CHECKING:
     from overt.rewrites.program import Program
@@ -32,13 +34,15 @@ def simplify(function: Function, program: Program) -> Function:
         function = made_plainer(function)
         function = records_joined(function)
         function = pruned(function, program)
+        function = sunk(function, pruner_of(function, program))
         function = Nesting(function, program).run()
         if function == before:
             function = reused(function, program.resolver)
             if function == before:
                 break
     function = reused(function, program.resolver)
-    return made_plainer(Nesting(function, program).run(closing=True))
+    function = made_plainer(Nesting(function, program).run(closing=True))
+    return settled(function, pruner_of(function, program))
 
 
 def records_joined(function: Function) -> Function:
@@ -96,7 +100,12 @@ def plainer_block(block: Block) -> Block:
 
 
 def pruned(function: Function, program: Program) -> Function:
-    pruner = ProgramPruner(function, program.source.namespace)
-    pruner.program = program
+    pruner = pruner_of(function, program)
     body, _ = pruner.block(function.body, pruner.reads(function.result))
     return replace(function, body=body)
+
+
+def pruner_of(function: Function, program: Program) -> ProgramPruner:
+    pruner = ProgramPruner(function, program.source.namespace)
+    pruner.program = program
+    return pruner

@@ -151,7 +151,7 @@ class SavedItems(Items):
         return self.saved.steps
 
     @property
-    def bound(self) -> int:
+    def bound(self) -> int | None:
         return self.saved.bound
 
     @property

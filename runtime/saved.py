@@ -125,9 +125,13 @@ class Saved:
         return self.store.steps if isinstance(self.store, Buffers) else self.length
 
     @property
-    def bound(self) -> int:
-        """The most iterations there can be."""
-        return self.store.capacity if isinstance(self.store, Buffers) else self.length
+    def bound(self) -> int | None:
+        """The most iterations there can be; None where only their number is kept, in an array."""
+        if not isinstance(self.store, Buffers):
+            return self.length
+        if any(x is not None for x in self.store.columns):
+            return self.store.capacity
+        return self.steps if isinstance(self.steps, int) else None
 
     def record(self, i: Any) -> Any:
         """The record of iteration `i`."""

@@ -31,7 +31,6 @@ def filtered_grad(xs, decay):
     xs_bars = Saved()
     for state, x, tanh_x in saved.reversed():  # undoes rows_of_an_array.py:6
         decay_bar = decay_bar + sum_to(state_bar * state, decay)
-        state_bar_1 = sum_to(state_bar * decay, state)
         xs_bars.push(sum_to(state_bar * (1 - tanh_x**2), x))
-        state_bar = state_bar_1
+        state_bar = sum_to(state_bar * decay, state)
     return rows(xs_bars, xs), decay_bar

@@ -39,10 +39,9 @@ def newton_sqrt_grad_grad(a):
         x_squared = x**2
         product_bar = -(x_bar_bar / x_squared)
         a_bar = a_bar + product_bar * total_bar
-        x_bar_bar_1 = 0.5 * (x_bar_bar + product_bar * a + a_bar_bar / x)
         x_bar = 2 * x_bar_bar * (total_bar * a) / x_squared**2 * x
         saved_bars.push(x_bar - a_bar_bar * total_bar / x_squared)
-        x_bar_bar = x_bar_bar_1
+        x_bar_bar = 0.5 * (x_bar_bar + product_bar * a + a_bar_bar / x)
     x_bar = 0.0
     for x, x_bar_1 in zip(saved.reversed(), saved_bars.reversed()):  # undoes while_loop_twice.py:6
         total_bar = 0.5 * x_bar

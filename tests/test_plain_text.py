@@ -1,0 +1,126 @@
+"""Generated text without placeholders, copies and names that a person would not write."""
+
+from __future__ import annotations
+
+import re
+from typing import Any
+
+import numpy as np
+import pytest
+
+import overt
+from tests.ways import assert_every_way
+
+
+def bent(x: Any) -> Any:
+    if x > 1.5:
+        y = x * x
+    elif x > 0.9:
+        y = np.sin(x)
+    else:
+        y = np.exp(x) - 2.0
+    return y * 3.0
+
+
+def cycled(x: Any) -> Any:
+    total = x
+    for k in range(5):
+        match k % 3:
+            case 0:
+                total = total + x * k
+            case 1:
+                total = total * x + 1.0
+            case _:
+                total = total - x**2
+    return total
+
+
+def worded(x: Any) -> Any:
+    for word in ("grow", "bend", "grow", "stop"):
+        if word == "grow" and x > 1.0:
+            x = x * 0.5
+        elif word == "bend":
+            x = np.sin(x) - 0.2
+    return x
+
+
+def swung(x: Any) -> Any:
+    v = 0.0
+    for _ in range(4):
+        x, v = x + 0.1 * v, v - 0.1 * x
+    return x * v
+
+
+def logistic(x: Any) -> Any:
+    y = 0.4
+    for _ in range(3):
+        y = y + 0.1 * x * y * (1.0 - y)
+    return y
+
+
+def underscored(x: Any) -> Any:
+    total = x
+    for _ in range(1, 4):
+        total = total * x + _
+    for i, _ in enumerate((2.0, 3.0)):
+        total = total + i * x**2
+    return total
+
+
+def legendre(x: Any, n: int = 4) -> Any:
+    if n == 0:
+        return 1.0
+    if n == 1:
+        return x
+    return ((2 * n - 1) * x * legendre(x, n - 1) - (n - 1) * legendre(x, n - 2)) / n
+
+
+def popped(x: Any) -> Any:
+    xs = [x, x**2, 3.0 * x]
+    last = xs.pop()
+    xs = [last, *xs]
+    return xs[0] * xs[1] + xs.pop()
+
+
+def mapped(x: Any) -> Any:
+    doubled = overt.vmap(lambda row, u: np.tanh(row) * u, in_axes=(0, None))
+    return np.sum(doubled(np.stack([x, x + 1.0]), x))
+
+
+FUNCTIONS = [bent, cycled, worded, swung, logistic, underscored, legendre, popped]
+
+
+@pytest.mark.parametrize("f", FUNCTIONS, ids=lambda f: f.__name__)
+def test_every_way(f: Any) -> None:
+    assert_every_way(f)
+
+
+def texts(f: Any) -> list[str]:
+    return [overt.source(t(f)) for t in (overt.grad, overt.vmap, overt.jit)]
+
+
+@pytest.mark.parametrize("f", [bent, cycled, worded, logistic])
+def test_no_placeholder_and_no_copy(f: Any) -> None:
+    for text in texts(f):
+        assert "Undefined" not in text
+        copies = re.findall(r"^ +(\w+) = \1_(?:\d+|new|old)$", text, re.MULTILINE)
+        assert not copies, text
+
+
+def test_branch_that_prepares_for_its_reverse_is_asked_once() -> None:
+    assert overt.source(overt.grad(bent)).count("> 1.5") == 1
+
+
+def test_lambdas_stay_in_place() -> None:
+    for text in (overt.source(overt.vmap(mapped)), overt.source(overt.jit(mapped))):
+        assert "vmap(lambda row, u: " in text and "= lambda" not in text
+
+
+def test_names_that_are_read_are_not_underscores() -> None:
+    text = overt.source(overt.grad(underscored))
+    assert not re.search(r"[*+(] ?_\b(?!,)", text), text
+
+
+def test_a_loop_that_records_nothing_is_undone_as_often() -> None:
+    twice = overt.grad(overt.grad(swung))
+    np.testing.assert_allclose(overt.jit(twice)(0.7), twice(0.7), rtol=1e-6)
