@@ -102,18 +102,15 @@ def is_asking(test: ast.expr) -> bool:
 
 def joined(s: If, later: If) -> If:
     """One branch that does both: what the first one hands out stays inside."""
-    sides = {}
+    sides: list[Block] = []
+    ends: list[list[ast.expr]] = []
     for side in ("then", "orelse"):
         table = {m.name: getattr(m, side) for m in s.merges}
-        read = core.map_exprs(getattr(later, side), lambda e, t=table: core.substitute(e, t))  # type: ignore[misc]
-        sides[side] = (*getattr(s, side), *read)
-        ends = [core.substitute(getattr(m, side), table) for m in later.merges]
-        sides[f"{side}_ends"] = ends
-    merges = tuple(
-        core.Merge(m.name, a, b)
-        for m, a, b in zip(later.merges, sides["then_ends"], sides["orelse_ends"], strict=True)
-    )
-    return replace(later, then=sides["then"], orelse=sides["orelse"], merges=merges)
+        read = core.map_exprs(getattr(later, side), core.Renaming(table))
+        sides.append((*getattr(s, side), *read))
+        ends.append([core.substitute(getattr(m, side), table) for m in later.merges])
+    merges = tuple(core.Merge(m.name, *two) for m, *two in zip(later.merges, *ends, strict=True))
+    return replace(later, then=sides[0], orelse=sides[1], merges=merges)
 
 
 def uses_in(block: Block) -> Counter[str]:
