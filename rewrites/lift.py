@@ -46,7 +46,7 @@ from overt.rewrites.effects import (
 from overt.rewrites.lift_expressions import LITERALS, Expressions
 from overt.rewrites.liveness import prune
 from overt.rewrites.raising import checked
-from overt.rewrites.scopes import SET_ITEM, new_name
+from overt.rewrites.scopes import is_not_in_place, new_name
 from overt.rewrites.selections import selections
 
 LOOPS = {
@@ -59,7 +59,7 @@ LOOPS = {
 MAKING = frozenset(
     "array asarray asanyarray ascontiguousarray zeros ones full empty eye arange".split()
 )
-STORES = frozenset((*SET_ITEM, "@appended", "@changed", "@popped"))
+ASKING = frozenset(("@is_a", "@is_sequence", "@is_mapping"))  # helpers as good as what they replace
 SHORT = 60  # the longest branch that is written as a lambda
 
 
@@ -216,12 +216,18 @@ class Module:
         return bool(self.numpy_aliases())
 
     def stores(self) -> bool:
-        """Whether something is stored into here: as it stands, that changes the object itself."""
+        """Whether something is stored into here: as it stands, that changes the object itself.
+
+        Then the text has helpers in the place of what the user wrote.
+        """
         for f in self.source.functions:
             if takes_out(f.result) or any(map(writes_elsewhere(f), core.walk(f.body))):
                 return True
         return any(
-            isinstance(node.func, ast.Name) and node.func.id in STORES
+            isinstance(node.func, ast.Name)
+            and node.func.id.startswith("@")
+            and node.func.id not in ASKING
+            or is_not_in_place(node)
             for f in self.source.functions
             for node in calls_in(f.body, f.result)
         )

@@ -113,7 +113,9 @@ class Builder(Flows):
             own = self.own(body, scope) - self.foreign
             body = lists_kept_in_order(body, own, names, self.text.object)
             own = self.own(body, scope) - self.foreign
-            body = outputs_returned(body, own, names, self.text.definition, self.foreign)
+            body = outputs_returned(
+                body, own, names, self.text.definition, self.foreign, self.text.object
+            )
             own = self.own(body, scope) - self.foreign
             body = written_through(body, own, names)
             self.local |= self.own(body, scope)

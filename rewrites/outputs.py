@@ -2,7 +2,9 @@
 
     fill(buf, k, v)                  _, buf = fill_changed(buf, k, v)
     np.add.at(total, index, v)       total = np.add.at(total, index, v, inplace=False)
-    np.multiply(x, y, out=z)         z[...] = np.multiply(x, y)
+    np.fill_diagonal(a, 1.0)         a = np.fill_diagonal(a, 1.0, inplace=False)
+    np.copyto(a, b, where=m)         a[...] = np.where(m, b, a)
+    np.multiply(x, y, out=z[0])      z[0][...] = np.multiply(x, y)
 
 `fill_changed` is `fill` with the arguments that it stores into returned beside its result.
 """
@@ -12,23 +14,30 @@ from __future__ import annotations
 import ast
 import copy
 from collections.abc import Callable
+from typing import Any
 
-from overt.rewrites.scopes import new_name, own_nodes
+from overt.rewrites.scopes import is_not_in_place, new_name, own_nodes
+from overt.rewrites.storing import reading
 from overt.rewrites.views import assigned_names, loaded, placed, stored_names
 
 Definition = Callable[[str], ast.FunctionDef | None]
+Resolve = Callable[[ast.expr], Any]
+
+# NumPy's functions that change their first argument.
+CHANGING = ("fill_diagonal", "put", "put_along_axis", "place", "putmask", "copyto", "nan_to_num")
+OUT_PLACES = {"dot": 2, "outer": 2, "clip": 3}  # of functions that are no ufuncs
 
 
 def outputs_returned(
     body: list[ast.stmt], local: set[str], taken: set[str], definition: Definition,
-    foreign: set[str],
+    foreign: set[str], resolve: Resolve,
 ) -> list[ast.stmt]:  # fmt: skip
     """The body of a function in which every call gives back what it writes into.
 
-    `foreign` are names of containers that others hold too.
+    `foreign` are names of containers that others hold too; `resolve` gives what names outside mean.
     """
     work = Outputs(local, taken, definition)
-    work.foreign = foreign
+    work.foreign, work.resolve = foreign, resolve
     for s in body:
         work.find(s)
     made = work.block(body)
@@ -41,6 +50,7 @@ class Outputs:
     def __init__(self, local: set[str], taken: set[str], definition: Definition) -> None:
         self.local, self.taken, self.definition = local, taken, definition
         self.foreign: set[str] = set()
+        self.resolve: Resolve = lambda node: None
         self.nested: dict[str, ast.FunctionDef] = {}
         self.copies: list[ast.stmt] = []
         self.known: dict[str, tuple[str, list[int]] | None] = {}  # the variant, which arguments
@@ -66,40 +76,112 @@ class Outputs:
     def statement(self, s: ast.stmt) -> list[ast.stmt]:
         if isinstance(s, ast.FunctionDef) and (found := self.variant(s.name)) is not None:
             return [s, changed_copy(s, *found)]
-        value = s.value if isinstance(s, ast.Expr | ast.Assign) else None
+        value = s.value if isinstance(s, ast.Expr | ast.Assign | ast.Return) else None
         if not isinstance(value, ast.Call) or isinstance(s, ast.Assign) and len(s.targets) > 1:
             return [s]
-        out = next((k for k in value.keywords if k.arg == "out"), None)
-        if out is not None and isinstance(out.value, ast.Name) and out.value.id in self.local:
+        if (out := self.out_of(value)) is not None:
             return self.out_argument(s, value, out)
-        if isinstance(s, ast.Expr) and isinstance(value.func, ast.Attribute):
-            first = value.args[0] if len(value.args) > 1 else None
-            if value.func.attr == "at" and isinstance(first, ast.Name) and first.id in self.local:
-                call = copy.copy(value)
-                call.keywords = [ast.keyword("inplace", ast.Constant(False))]
-                return [self.filling(placed(first.id, call, s), {first.id})]
+        if isinstance(s, ast.Return):
+            return [s]
+        if isinstance(s, ast.Expr) and (changed := self.changing_call(value)) is not None:
+            place, call = changed
+            if isinstance(place, ast.Name) and (is_not_in_place(call) or is_partitioned(call)):
+                return [self.filling(placed(place.id, call, s), {place.id})]
+            return [everything_stored(place, call, s)]
         if isinstance(value.func, ast.Name):
             return self.helper_call(s, value, value.func.id)
         return [s]
+
+    def changing_call(self, value: ast.Call) -> tuple[ast.expr, ast.expr] | None:
+        """What a call changes, and the expression of what that is afterwards."""
+        f = value.func
+        if not isinstance(f, ast.Attribute):
+            return None
+        if f.attr == "partition" and isinstance(f.value, ast.Name) and self.is_local(f.value):
+            return f.value, ast.Call(loaded("@partitioned"), [f.value, *value.args], value.keywords)
+        if not value.args or not self.is_local(value.args[0]):
+            return None
+        place = value.args[0]
+        if f.attr == "at" and len(value.args) > 1:
+            keywords = [ast.keyword("inplace", ast.Constant(False))]
+            return place, ast.Call(f, value.args, keywords)
+        if f.attr not in CHANGING or not self.is_numpy(f.value):
+            return None
+        given = {k.arg: k.value for k in value.keywords}
+        rest = value.args[1:]
+        if f.attr == "nan_to_num":
+            copied = rest[0] if rest else given.get("copy")
+            if not isinstance(copied, ast.Constant) or copied.value is not False:
+                return None
+            keywords = [k for k in value.keywords if k.arg != "copy"]
+            return place, ast.Call(f, [place, ast.Constant(True), *rest[1:]], keywords)
+        if f.attr == "copyto" and len(rest) == 1 and given.keys() <= {"where"}:
+            return place, (self.where(f, given["where"], rest[0], place) if given else rest[0])
+        if f.attr == "putmask" and len(rest) == 2 and not given:
+            shape = ast.Attribute(place, "shape", ast.Load())
+            values = ast.Call(self.ours(f, "resize"), [rest[1], shape], [])
+            return place, self.where(f, rest[0], values, place)
+        if f.attr in ("copyto", "putmask"):
+            return None
+        keywords = [*value.keywords, ast.keyword("inplace", ast.Constant(False))]
+        return place, ast.Call(self.ours(f, f.attr), value.args, keywords)
+
+    def where(self, f: ast.Attribute, *parts: ast.expr) -> ast.Call:
+        return ast.Call(self.ours(f, "where"), list(parts), [])
+
+    def ours(self, f: ast.Attribute, name: str) -> ast.expr:
+        """One of our functions, by the user's name of the module if that is ours."""
+        module = f.value if self.resolve(f.value).__name__ != "numpy" else loaded("@np")
+        return ast.Attribute(module, name, ast.Load())
+
+    def is_numpy(self, node: ast.expr) -> bool:
+        name = getattr(self.resolve(node), "__name__", "") if isinstance(node, ast.Name) else ""
+        return name in ("numpy", "overt.numpy")
+
+    def is_local(self, place: ast.expr) -> bool:
+        """Whether an expression is a local name or a part of what one holds."""
+        root = place
+        while isinstance(root, ast.Subscript | ast.Attribute):
+            root = root.value
+        return isinstance(root, ast.Name) and root.id in self.local
 
     def filling(self, s: ast.stmt, names: set[str]) -> ast.stmt:
         s.fills = frozenset(names)  # type: ignore[attr-defined]
         return s
 
-    def out_argument(self, s: ast.stmt, value: ast.Call, out: ast.keyword) -> list[ast.stmt]:
+    def out_of(self, value: ast.Call) -> ast.expr | None:
+        """Where a call is told to write its result."""
+        out = next((k.value for k in value.keywords if k.arg == "out"), None)
+        if out is None:
+            place = self.out_place(value.func)
+            out = value.args[place] if place is not None and len(value.args) == place + 1 else None
+        if isinstance(out, ast.Tuple) and len(out.elts) == 1:
+            out = out.elts[0]
+        return out if out is not None and self.is_local(out) else None
+
+    def out_place(self, f: ast.expr) -> int | None:
+        """The position of `out` among the arguments of a function."""
+        if not (isinstance(f, ast.Attribute) and self.is_numpy(f.value)):
+            return None
+        return getattr(self.resolve(f), "nin", OUT_PLACES.get(f.attr))
+
+    def out_argument(self, s: ast.stmt, value: ast.Call, out: ast.expr) -> list[ast.stmt]:
         call = copy.copy(value)
-        call.keywords = [k for k in value.keywords if k is not out]
-        assert isinstance(out.value, ast.Name)
-        name = out.value.id
-        everything = ast.Subscript(loaded(name), ast.Constant(...), ast.Store())
-        store = ast.Assign([everything], call)
-        for node in ast.walk(store):
-            ast.copy_location(node, s)
+        call.keywords = [k for k in value.keywords if k.arg != "out"]
+        if len(call.keywords) == len(value.keywords):
+            call.args = value.args[:-1]
+        result: ast.expr = call
+        f = value.func
+        only = next((k for k in call.keywords if k.arg == "where"), None)
+        if only is not None and isinstance(f, ast.Attribute) and self.is_numpy(f.value):
+            if hasattr(self.resolve(f), "nin"):
+                call.keywords = [k for k in call.keywords if k is not only]
+                result = self.where(f, only.value, call, reading(out))
+        store = everything_stored(out, result, s)
         if isinstance(s, ast.Expr):
             return [store]
-        assert isinstance(s, ast.Assign)
-        again = copy.copy(s)
-        again.value = loaded(name)
+        again: Any = copy.copy(s)
+        again.value = reading(out)
         return [store, again]
 
     def helper_call(self, s: ast.stmt, value: ast.Call, name: str) -> list[ast.stmt]:
@@ -187,6 +269,19 @@ class Outputs:
         if outside:
             self.copies.append(changed_copy(node, new, places))
         return self.known[name]
+
+
+def is_partitioned(call: ast.expr) -> bool:
+    f = call.func if isinstance(call, ast.Call) else None
+    return isinstance(f, ast.Name) and f.id == "@partitioned"
+
+
+def everything_stored(place: ast.expr, value: ast.expr, s: ast.stmt) -> ast.stmt:
+    """`place[...] = value`."""
+    made = ast.Assign([ast.Subscript(reading(place), ast.Constant(...), ast.Store())], value)
+    for node in ast.walk(made):
+        ast.copy_location(node, s)
+    return made
 
 
 def kept_outside(outer: ast.expr, name: str, s: ast.stmt) -> ast.stmt:

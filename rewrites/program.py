@@ -12,7 +12,7 @@ from overt.rewrites.functional_updates import spelled
 from overt.rewrites.hoist import hoist
 from overt.rewrites.refusal import Refusal
 from overt.rewrites.rules import Resolver
-from overt.rewrites.scopes import SET_ITEM
+from overt.rewrites.scopes import SET_ITEM, is_not_in_place
 from overt.rewrites.simplify import simplify
 from overt.rewrites.sinking import answered
 from overt.runtime.primitive import rule_of
@@ -88,7 +88,7 @@ class Program:
     def is_plain_call(self, node: ast.Call, seen: tuple[str, ...]) -> bool:
         if isinstance(node.func, ast.Name) and node.func.id == "@appended":
             return True
-        if isinstance(node.func, ast.Name) and node.func.id in SET_ITEM:
+        if is_not_in_place(node) or isinstance(node.func, ast.Name) and node.func.id in SET_ITEM:
             return False  # as it stands in the user's text, it would store into the array itself
         if isinstance(node.func, ast.Attribute) and self.resolver.object(node.func) is None:
             return node.func.attr in (

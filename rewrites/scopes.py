@@ -26,6 +26,11 @@ def new_name(stem: str, taken: set[str]) -> str:
     return name
 
 
+def is_not_in_place(node: ast.expr) -> bool:
+    """Whether a call is of a function that would change its argument, and was told not to."""
+    return isinstance(node, ast.Call) and any(k.arg == "inplace" for k in node.keywords)
+
+
 class Scope(ast.NodeVisitor):
     """Names a function assigns, declares global or nonlocal, and lets nested functions rebind."""
 

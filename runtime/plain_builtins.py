@@ -7,9 +7,10 @@ from typing import Any
 
 import overt.runtime.numpy as np
 from overt.runtime.arranging import chosen_item, order_of, picked, place_of
+from overt.runtime.parts import is_array
 from overt.runtime.staged_builtins import sorted_
 
-__all__ = ["PLAIN", "TWINS", "in_order"]
+__all__ = ["PLAIN", "TWINS", "in_order", "partitioned"]
 
 MISSING = object()
 
@@ -115,11 +116,23 @@ def min_by(items: Any, key: Any) -> Any:
     return chosen_item(items, place)
 
 
-def in_order(xs: Any, key: Any = None, reverse: bool = False) -> Any:
+def in_order(xs: Any, key: Any = None, reverse: bool = False, **options: Any) -> Any:
     """What `xs` is after `xs.sort(...)`."""
     if hasattr(xs, "dtype"):
-        return np.sort(xs)
-    return sorted_(xs, key=key, reverse=reverse)
+        return np.sort(xs, **options)
+    return sorted_(xs, key=key, reverse=reverse, **options)
+
+
+def partitioned(xs: Any, *args: Any, **options: Any) -> Any:
+    """What `xs` is after `xs.partition(...)`.
+
+    >>> print(partitioned(np.array([3, 1, 2]), 1))
+    [1 2 3]
+    """
+    if is_array(xs):
+        return np.partition(xs, *args, **options)
+    xs.partition(*args, **options)
+    return xs
 
 
 def float_of(x: Any) -> Any:

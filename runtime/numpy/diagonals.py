@@ -9,6 +9,7 @@ import numpy
 
 from overt.runtime import dtypes
 from overt.runtime.numpy.movement import normal_axes, shape_of, with_rule
+from overt.runtime.numpy.selecting import changed_in_place
 from overt.runtime.primitive import composite
 
 __all__ = [
@@ -140,15 +141,18 @@ def on_trace(g: Any, a: Any, offset: int = 0, axis1: int = 0, axis2: int = 1) ->
     return on_diagonal(repeated, a, offset, axis1, axis2)
 
 
-def fill_diagonal(a: Any, val: Any, wrap: bool = False, *, inplace: bool = False) -> Any:
+def fill_diagonal(a: Any, val: Any, wrap: bool = False, *, inplace: bool = True) -> Any:
     """An array with `val` on its main diagonal (repeated as needed).
 
-    >>> fill_diagonal(np.zeros((2, 2)), 5.0)
+    Arrays are immutable, so this is a new array, and `inplace=False` must be said; in a transformed
+    function `np.fill_diagonal(a, val)` changes what `a` stands for.
+
+    >>> fill_diagonal(np.zeros((2, 2)), 5.0, inplace=False)
     Array([[5., 0.],
            [0., 5.]], dtype=float32)
     """
     if inplace:
-        raise ValueError("arrays cannot be changed in place; use the result of fill_diagonal")
+        return changed_in_place(numpy.fill_diagonal, a, val, wrap)
     a = np.asarray(a)
     if a.ndim < 2:
         raise ValueError("array must be at least 2-d")

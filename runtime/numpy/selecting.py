@@ -165,38 +165,50 @@ def along_axis_back(g: Any, arr: Any, indices: Any, axis: int | None) -> Any:
     return np.zeros_like(arr).at[index].add(g, mode="clip")
 
 
+def changed_in_place(function: Any, a: Any, *args: Any) -> None:
+    """What NumPy's function does to a NumPy array; arrays of ours are immutable."""
+    if type(a) is not numpy.ndarray:
+        name = function.__name__
+        raise TypeError(
+            f"{name}: arrays are immutable; use the result of {name}(..., inplace=False), "
+            f"or call it as a statement of a transformed function, on a variable of that function"
+        )
+    function(a, *args)
+
+
 def put_along_axis(
     arr: Any,
     indices: Any,
     values: Any,
     axis: int | None,
-    inplace: bool = False,
+    inplace: bool = True,
     *,
     mode: Any = None,
 ) -> Any:
     """An array with `values` stored where `take_along_axis` would read.
 
-    >>> put_along_axis(np.array([[3, 1, 2]]), np.array([[1]]), 9, axis=1)
+    >>> put_along_axis(np.array([[3, 1, 2]]), np.array([[1]]), 9, axis=1, inplace=False)
     Array([[3, 9, 2]], dtype=int32)
     """
-    arr = np.asarray(arr)
     if inplace:
-        raise ValueError("arrays cannot be changed in place; use the result of put_along_axis")
+        return changed_in_place(numpy.put_along_axis, arr, indices, values, axis)
+    arr = np.asarray(arr)
     if axis is None:
-        return np.reshape(np.put_along_axis(np.ravel(arr), indices, values, 0), arr.shape)
+        flat = np.put_along_axis(np.ravel(arr), indices, values, 0, inplace=False)
+        return np.reshape(flat, arr.shape)
     index = aligned_index(arr.shape, np.asarray(indices), normal_axis(axis, arr.ndim))
     return arr.at[index].set(values, mode=mode)
 
 
-def put(a: Any, ind: Any, v: Any, mode: str | None = None, *, inplace: bool = False) -> Any:
+def put(a: Any, ind: Any, v: Any, mode: str | None = None, *, inplace: bool = True) -> Any:
     """An array with values, repeated as needed, at places counted over all elements.
 
-    >>> put(np.zeros(3), np.array([0, 2]), np.array([5.0]))
+    >>> put(np.zeros(3), np.array([0, 2]), np.array([5.0]), inplace=False)
     Array([5., 0., 5.], dtype=float32)
     """
-    a, ind, v = np.asarray(a), np.ravel(ind), np.ravel(v)
     if inplace:
-        raise ValueError("arrays cannot be changed in place; use the result of put")
+        return changed_in_place(numpy.put, a, ind, v, mode or "raise")
+    a, ind, v = np.asarray(a), np.ravel(ind), np.ravel(v)
     if v.size == 0 or ind.size == 0:
         return a
     if mode == "wrap":
@@ -206,12 +218,14 @@ def put(a: Any, ind: Any, v: Any, mode: str | None = None, *, inplace: bool = Fa
     return np.reshape(stored, a.shape)
 
 
-def place(arr: Any, mask: Any, vals: Any, *, inplace: bool = False) -> Any:
+def place(arr: Any, mask: Any, vals: Any, *, inplace: bool = True) -> Any:
     """An array with `vals`, in order and repeated as needed, where a mask holds (numpy's `place`).
 
-    >>> place(np.zeros(4), np.array([True, False, True, True]), np.array([1.0, 2.0]))
+    >>> place(np.zeros(4), np.array([True, False, True, True]), np.array([1.0, 2.0]), inplace=False)
     Array([1., 0., 2., 1.], dtype=float32)
     """
+    if inplace:
+        return changed_in_place(numpy.place, arr, mask, vals)
     arr, mask, vals = np.asarray(arr), np.ravel(mask), np.ravel(vals)
     order = np.cumsum(mask.astype(np.int32)) - 1
     return np.reshape(np.where(mask, np.take(vals, order % vals.size), np.ravel(arr)), arr.shape)
