@@ -120,7 +120,9 @@ class Callees:
         module = getattr(self.namespace, "globals", self.namespace)
         for cls in [v for v in module.values() if isinstance(v, type) and not is_library(v)]:
             for name, value in vars(cls).items():
-                getter = value.fget if isinstance(value, property) else None
+                getter = getattr(value, "fget", None) or getattr(value, "func", None)
+                if not isinstance(value, property | functools.cached_property):
+                    getter = None
                 if isinstance(getter, types.FunctionType) and self.source_of is not None:
                     readable = self.source_of(getter) is not None
                     found[name] = found.get(name, False) or (

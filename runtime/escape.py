@@ -51,18 +51,22 @@ def is_kept(level: int, *roots: Any) -> bool:
 
 def unchanged(f: Any, args: Any, keywords: Any) -> Any:
     """`f(*args, **keywords)`, which must not change the containers that it is given."""
+    from overt.runtime.changes import alike
+
     world = World(args, keywords)
     values = [holder.thing for holder in world.holders if is_value(holder.thing)]
-    before = [attributes_of(x) for x in values]
+
+    def held() -> list[Any]:
+        return world.packed([args, keywords, *map(attributes_of, values)])
+
+    before = held()
     token = BY_SOURCE.set(False)
     try:
         out = f(*args, **keywords)
     finally:
         BY_SOURCE.reset(token)
-    for x, fields in zip(values, before, strict=True):
-        now = attributes_of(x)
-        if now.keys() != fields.keys() or any(now[k] is not fields[k] for k in fields):
-            raise Escape(x, KEPT)
+    if not alike(before, held()):
+        raise Escape(args, KEPT)
     return out
 
 

@@ -15,24 +15,24 @@ from overt.runtime.lanes import Lanes
 
 __all__ = ["active_lanes", "all_lanes", "any_lane", "on_lanes"]
 
-_MASK: ContextVar[Any] = ContextVar("overt_mask", default=None)
+ON_LANES: ContextVar[Any] = ContextVar("overt_mask", default=None)
 
 
 def active_lanes() -> Any:
     """The lanes on the path being executed; None means all."""
-    return _MASK.get()
+    return ON_LANES.get()
 
 
 @contextmanager
 def on_lanes(mask: Any) -> Iterator[Any]:
     """Execute for the lanes of a mask, among those that are active already."""
-    outer = _MASK.get()
+    outer = ON_LANES.get()
     inner = mask if outer is None else outer & mask
-    token = _MASK.set(inner)
+    token = ON_LANES.set(inner)
     try:
         yield inner
     finally:
-        _MASK.reset(token)
+        ON_LANES.reset(token)
 
 
 def any_lane(mask: Any) -> Any:

@@ -243,9 +243,9 @@ class World:
             return Queue([self.packed(v, depth + 1) for v in x], x.maxlen)
         if type(x) is set:
             return set(x)
-        if type(x) is tuple:
-            values = tuple(self.packed(v, depth + 1) for v in x)
-            return x if all(a is b for a, b in zip(values, x, strict=True)) else values
+        if is_plain_tuple(x):
+            values = [self.packed(v, depth + 1) for v in x]
+            return x if all(a is b for a, b in zip(values, x, strict=True)) else like(x, values)
         return Held(x) if id(x) in self.apart else x
 
     def put(self, values: dict[Slot, Any], final: bool = False) -> None:
@@ -371,9 +371,22 @@ def unpacked(packed: Any, place: Any = None) -> Any:
             place.update(packed)
             return place
         return set(packed)
-    if type(packed) is tuple:
-        return tuple(map(unpacked, packed))
+    if is_plain_tuple(packed):
+        values = list(map(unpacked, packed))
+        if all(a is b for a, b in zip(values, packed, strict=True)):
+            return packed
+        return like(packed, values)
     return packed
+
+
+def is_plain_tuple(x: Any) -> bool:
+    """Whether a value is a tuple or a named one."""
+    return type(x) is tuple or isinstance(x, tuple) and hasattr(x, "_make")
+
+
+def like(x: Any, values: list[Any]) -> Any:
+    """A tuple of the same kind."""
+    return x._make(values) if hasattr(x, "_make") else tuple(values)
 
 
 def mapped(f: Callable[[Any], Any], packed: Any) -> Any:

@@ -72,12 +72,11 @@ from overt.transformer.pulls import (
     whole_record,
 )
 from overt.transformer.recording import must_leave
-from overt.transformer.transformed import Transformed
+from overt.transformer.transformed import CACHED, Transformed
 
 MOVERS = (list, tuple, dict, zip, enumerate, reversed, popped, changed)
 CHANGERS = (appended, changed, popped, set_item)  # on an object of the user's: a method of its own
 CACHES = (functools.cache, functools.lru_cache)
-CACHED = type(functools.cache(len))
 COPIES = (copy.copy, copy.deepcopy)
 CHOSEN = "a function chosen by data holds values that are being differentiated"
 CONTAINERS = (list, tuple, dict, set, types.MappingProxyType)
@@ -129,7 +128,7 @@ def call_pair(f: Any, args: tuple[Any, ...], keywords: dict[str, Any]) -> Any:
     if isinstance(f, functools.partial):
         return of_partial(f, args, keywords)
     if isinstance(f, types.MethodType):
-        if isinstance(f.__func__, types.FunctionType | Transformed):
+        if isinstance(f.__func__, types.FunctionType | Transformed | CACHED):
             return of_method(f, args, keywords)
         return None
     if isinstance(f, types.BuiltinMethodType) and isinstance(f.__self__, CONTAINERS):
@@ -238,11 +237,33 @@ def differentiated_vjp(args: tuple[Any, ...], keywords: dict[str, Any]) -> Any:
         again = RecomputeVjp(bool(keywords), pull.bwd is shifted_record)
         return (y, pull.saved.again(pull.bwd)), Pullback(again, pull)
 
-    def run(opened_f: Any, opened_rest: Any, opened_named: Any) -> Any:
-        return parted(vjp_of(closed(opened_f), *closed(opened_rest), **closed(opened_named)))
-
-    (y, saved), outer = vjp_call(run, opened(f), opened(tuple(rest)), opened(keywords))
+    held = opened(f), opened(tuple(rest)), opened(keywords)
+    if must_leave():  # what was recorded cannot: it is recorded when the reverse runs
+        return (y, pull), Pullback(VjpAgain(bool(keywords)), held)
+    (y, saved), outer = recorded_vjp(*held)
     return (y, Pullback(pull.bwd, saved)), Pullback(VjpPull(bool(keywords)), outer)
+
+
+def recorded_vjp(*held: Any) -> Any:
+    """Value and saved values of `vjp_of(f, x)`, recorded, and the pullback of both."""
+
+    def run(opened_f: Any, opened_rest: Any, opened_named: Any) -> Any:
+        found = vjp_of(closed(opened_f), *closed(opened_rest), **closed(opened_named))
+        return opened(parted(found))
+
+    out, outer = vjp_call(run, *held)
+    return closed(out), lambda out_bar: outer(opened_bars(out, out_bar))
+
+
+@dataclasses.dataclass(frozen=True)
+class VjpAgain:
+    """The pullback of a call of `vjp_of` that is recorded when it is asked for."""
+
+    named: bool
+
+    def __call__(self, held: Any, out_bar: Any) -> Any:
+        _, outer = recorded_vjp(*held)
+        return VjpPull(self.named)(outer, out_bar)
 
 
 def of_wrapper(f: Any, args: tuple[Any, ...], keywords: dict[str, Any]) -> Any:

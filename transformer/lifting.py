@@ -1,10 +1,20 @@
-"""Lifting of what is reached through objects: properties, and classes that decide in `__init__`."""
+"""Lifting of what is reached through objects: properties, classes that decide in `__init__`, caches."""
 
 from __future__ import annotations
 
+import contextvars
+import functools
 import inspect
+from collections.abc import Callable
 from typing import Any
 
+from overt.runtime.closures import captured_leaves
+from overt.runtime.dispatch import CHECKS, GRAPH
+from overt.runtime.levels import INSIDE
+from overt.runtime.masks import ON_LANES
+from overt.runtime.staged_builtins import once_a_call
+from overt.runtime.staging import is_known
+from overt.runtime.world import World
 from overt.transformer import transformed
 
 
@@ -17,6 +27,10 @@ def lifted_attribute(holder: Any, name: str) -> Any:
     found = inspect.getattr_static(type(holder), name, None)
     if isinstance(found, property) and found.fget is not None:
         return transformed.lifted(found.fget)(holder)
+    if isinstance(found, functools.cached_property) and name not in vars(holder):
+        once_a_call()
+        vars(holder)[name] = value = transformed.lifted(found.func)(holder)
+        return value
     return getattr(holder, name)
 
 
@@ -29,3 +43,24 @@ def constructed(cls: type, /, *args: Any, **kwargs: Any) -> Any:
     if isinstance(made, cls):
         transformed.lifted(type(made).__init__)(made, *args, **kwargs)
     return made
+
+
+def from_cache(f: Any, /, *args: Any, **kwargs: Any) -> Any:
+    """A call of a cached function, which is cached for values that Python knows.
+
+    It then runs as if nothing was staged, so that what is kept belongs to no program.
+
+    >>> from_cache(functools.cache(abs), -3)
+    3
+    """
+    given = World(args, kwargs).leaves()
+    roots = [*given, *captured_leaves((args, kwargs, f.__wrapped__), lambda x: not is_known(x))]
+    if not all(map(is_known, roots)):
+        return transformed.lifted(f.__wrapped__)(*args, **kwargs)
+    return contextvars.copy_context().run(_at_once, f, args, kwargs)
+
+
+def _at_once(f: Callable, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+    for variable, nothing in ((GRAPH, None), (CHECKS, None), (ON_LANES, None), (INSIDE, False)):
+        variable.set(nothing)  # type: ignore[attr-defined]
+    return f(*args, **kwargs)

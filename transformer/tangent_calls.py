@@ -15,8 +15,9 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from overt.rewrites.refusal import Refusal
-from overt.runtime.escape import KEPT, Escape
+from overt.runtime.escape import BY_SOURCE, KEPT, Escape
 from overt.runtime.one_of import OneOf, call_one, holds_floats
+from overt.runtime.places import GENERATED
 from overt.runtime.primitive import rule_of
 from overt.runtime.tangents import (
     call_with_tangents,
@@ -129,7 +130,7 @@ def found_jvp(
         return args[0], dots[0]
     if f in calls.COPIES and len(args) == 1:
         return f(*args), f(dots[0])
-    if isinstance(f, calls.CACHED):
+    if isinstance(f, transformed.CACHED):
         return jvp_of(f.__wrapped__, args, dots, keywords, keyword_dots, f_dot)
     if is_wrapper(f):
         return f(*args, **keywords), (dots or (keyword_dots.get("fun"),))[0]
@@ -190,6 +191,8 @@ def of_function(
     except Refusal as refusal:
         if getattr(refusal, "while_running", False) or FINAL in refusal.reason:
             raise
+        if BY_SOURCE.get() and f.__code__.co_filename in GENERATED:
+            raise Escape(f, refusal.reason) from None
         return on_values(f, args, dots, keywords, keyword_dots)
 
 

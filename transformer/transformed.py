@@ -27,6 +27,9 @@ from overt.transformer import dependencies, rewrite
 from overt.transformer.watch import WATCH
 
 
+CACHED = type(functools.cache(len))
+
+
 class Transformed:
     """Base of what `grad`, `jit`, `vmap` and the others return; on a class it is a method."""
 
@@ -247,6 +250,12 @@ def lifted(fn: Any) -> Callable[..., Any]:
         ours = counterpart(fn) or TWINS.get(fn)
         if ours is not None:
             return functools.partial(of_numbers, fn, ours)
+    if isinstance(fn, CACHED):
+        from overt.transformer.lifting import from_cache
+
+        return functools.partial(from_cache, fn)
+    if isinstance(fn, types.MethodType) and isinstance(fn.__func__, CACHED):
+        return functools.partial(lifted(fn.__func__), fn.__self__)
     if isinstance(fn, Transformed) or not has_source(fn):
         return fn
     if isinstance(fn, types.FunctionType):
