@@ -17,23 +17,26 @@ import ast
 
 from overt.rewrites import core
 from overt.rewrites.exits import EXITS, always_exits, contains
+from overt.rewrites.managers import Managers
 from overt.rewrites.scopes import CHANGING, changed_names, new_name, root_name
 
 Stmts = list[ast.stmt]
 
 
-def attempts_to_blocks(body: Stmts, shared: set[str], taken: set[str]) -> Stmts:
+def attempts_to_blocks(
+    body: Stmts, shared: set[str], taken: set[str], managers: Managers | None = None
+) -> Stmts:
     """Statements with every `try` replaced that can be; `shared` are names that others may hold."""
     kinds = ast.Try | ast.With
     if not any(isinstance(n, kinds) for s in body for n in ast.walk(s)):
         return body
-    return Attempts(body, shared, taken).block(body)
+    return Attempts(body, shared, taken, managers or Managers()).block(body)
 
 
 class Attempts:
-    def __init__(self, body: Stmts, shared: set[str], taken: set[str]) -> None:
+    def __init__(self, body: Stmts, shared: set[str], taken: set[str], managers: Managers) -> None:
         self.shared, self.taken = shared, taken
-        self.function = body
+        self.function, self.managers = body, managers
 
     def new(self, stem: str) -> str:
         return new_name(stem, self.taken)
@@ -47,6 +50,10 @@ class Attempts:
         if isinstance(s, ast.With) and (types := suppressed(s)) is not None:
             handler = ast.ExceptHandler(types, None, [self.at(ast.Pass(), s)])
             s = self.at(ast.Try(s.body, [handler], [], []), s)
+        if isinstance(s, ast.With) and (ending := self.managers.ends(s)) is not None:
+            if ending and len(s.items) == 1 and not any(contains(b, *EXITS) for b in s.body):
+                return self.block(self.managed(s))
+            s = self.managers.watched(s)
         if isinstance(s, ast.Try):
             return self.attempt(s)
         fields = {}
@@ -57,6 +64,29 @@ class Attempts:
             return [s]
         new = type(s)(**{**dict(ast.iter_fields(s)), **fields})
         return [ast.copy_location(new, s)]
+
+    def managed(self, s: ast.With) -> Stmts:
+        """A block whose manager may end exceptions, as the `try` that it stands for."""
+        manager, failure = self.new("manager"), self.new("failure")
+
+        def method(name: str, *args: ast.expr) -> ast.expr:
+            f = ast.Attribute(ast.Name(manager, ast.Load()), name, ast.Load())
+            return ast.Call(f, list(args), [])
+
+        item, nothing = s.items[0], [ast.Constant(None)] * 3
+        start = ast.Assign([ast.Name(manager, ast.Store())], item.context_expr)
+        entered: ast.stmt = ast.Expr(method("__enter__"))
+        if item.optional_vars is not None:
+            entered = ast.Assign([item.optional_vars], method("__enter__"))
+        given: list[ast.expr] = [ast.Name(manager, ast.Load()), ast.Name(failure, ast.Load())]
+        ended = ast.Call(ast.Name("@is_ended", ast.Load()), given, [])
+        again = ast.If(ast.UnaryOp(ast.Not(), ended), [self.at(ast.Raise(), s)], [])
+        handler = ast.ExceptHandler(
+            ast.Name("BaseException", ast.Load()), failure, [self.at(again, s)]
+        )
+        last = [self.at(ast.Expr(method("__exit__", *nothing)), s)]
+        attempt = ast.Try(s.body, [handler], last, [])
+        return [self.at(part, s) for part in (start, entered, attempt)]
 
     def attempt(self, s: ast.Try) -> Stmts:
         body, orelse = self.with_return_last(s)

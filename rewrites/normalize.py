@@ -22,6 +22,7 @@ from overt.rewrites.generators import listed
 from overt.rewrites.iterators import iterators_as_lists
 from overt.rewrites.kept_in_order import lists_kept_in_order
 from overt.rewrites.kept_whole import is_kept, shared_with_kept
+from overt.rewrites.managers import Managers
 from overt.rewrites.nonlocals import shared_by_argument
 from overt.rewrites.outputs import outputs_returned
 from overt.rewrites.patterns import match_to_branches
@@ -122,8 +123,9 @@ class Builder(Flows):
             taken = {n.id for n in ast.walk(node) if isinstance(n, ast.Name)} | self.local
             last, known = body[-1] if body else None, set(taken)
             held = parameters(node) | self.enclosing | self.cells
+            managers = Managers(self.text.object, self.text.definition)
             body = [loops_that_ask_inside(match_to_branches(s)) for s in body]
-            body = attempts_to_blocks(body, held, taken)
+            body = attempts_to_blocks(body, held, taken, managers)
             body, value = exits.single_exit(body, taken)
             self.local |= taken - known
             self.made |= taken - known

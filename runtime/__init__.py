@@ -9,7 +9,7 @@ import importlib
 from typing import Any
 
 _NAMES = {
-    "handled": "caught",
+    "handled": "caught is_ended unended",
     "containers": "appended at changed is_mapping is_sequence no_parts no_views not_kept popped "
     "unshared",
     "branches": "cond",

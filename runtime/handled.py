@@ -8,7 +8,7 @@ from typing import Any
 from overt.runtime.errors import StagingError
 from overt.runtime.primitive import GRAPH
 
-__all__ = ["caught", "refuse_if_caught"]
+__all__ = ["caught", "is_ended", "refuse_if_caught", "unended"]
 
 ARITHMETIC = (ArithmeticError, FloatingPointError, OverflowError, ZeroDivisionError)
 
@@ -67,7 +67,7 @@ class caught:
         _CATCHING.reset(self.outer)
         if error is None or self.types and not any(isinstance(error, t) for t in self.types):
             return False
-        if type(error).__module__.partition(".")[0] == "overt":
+        if is_ours(error):
             return False
         if in_region() and self.types:
             raise StagingError(
@@ -91,3 +91,41 @@ class caught:
         """Raise what was caught, if anything was."""
         if self.value is not None:
             raise self.value
+
+
+def is_ours(error: BaseException) -> bool:
+    """Whether Overt says something by an exception, which the user's code must not handle."""
+    return type(error).__module__.partition(".")[0] == "overt"
+
+
+def is_ended(manager: Any, error: BaseException) -> bool:
+    """Whether a context manager ends an exception that its block has raised."""
+    ended = manager.__exit__(type(error), error, error.__traceback__)
+    return bool(ended) and not is_ours(error)
+
+
+class unended:
+    """A context manager of the user's, in a place where it must not end an exception.
+
+    Errors: NotImplementedError where it does: what a block has done by then is not followed.
+
+    >>> import contextlib
+    >>> with unended(contextlib.nullcontext(3)) as three:
+    ...     print(three)
+    3
+    """
+
+    def __init__(self, manager: Any):
+        self.manager = manager
+
+    def __enter__(self) -> Any:
+        return self.manager.__enter__()
+
+    def __exit__(self, kind: Any, error: BaseException | None, trace: Any) -> Any:
+        ended = self.manager.__exit__(kind, error, trace)
+        if error is None or is_ours(error) or not ended:
+            return False
+        raise NotImplementedError(
+            f"a context manager of the class {type(self.manager).__name__} ends this "
+            f"{type(error).__name__}: {error}; write `try` and `except` instead"
+        ) from error

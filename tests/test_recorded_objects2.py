@@ -5,10 +5,14 @@ The oracles are plain Python, finite differences in float64, and a loop for `vma
 
 from __future__ import annotations
 
+import dataclasses
+import functools
 from typing import Any
 
+import numpy
 import pytest
 
+import overt
 import overt.numpy as np
 from tests.ways import assert_every_way
 
@@ -103,3 +107,168 @@ def deposits(x):
 
 def test_stores_into_an_array_of_an_object() -> None:
     assert_every_way(deposits, (0.63, 1.87), lambda x: (1.69 if x > 5 / 3 else 2.0) * x**2)
+
+
+@functools.lru_cache
+def squared(x):
+    return x * x
+
+
+@functools.lru_cache
+def weights(n):
+    return np.exp(-np.arange(n) * 0.1)
+
+
+@functools.cache
+def factors(n):
+    made = []
+    for i in range(n):
+        made.append(1.0 if i < 2 else 2.0 * i)
+    return tuple(made)
+
+
+class Cached:
+    def __init__(self, a):
+        self.a = a
+
+    @functools.lru_cache  # noqa: B019
+    def scaled(self, x):
+        return self.a * x * x
+
+    @functools.cached_property
+    def area(self):
+        return self.a**2 if self.a > 1.0 else self.a * 3.0
+
+
+def cached_functions(x):
+    return squared(x) + squared(x) * squared(2.0) + factors(3)[-1] * x
+
+
+def cached_method(x):
+    thing = Cached(x)
+    return thing.scaled(3.0) + thing.scaled(x)
+
+
+def cached_property(x):
+    thing = Cached(x)
+    before = thing.area
+    thing.a = 3.0 * x
+    return before * thing.area + thing.a
+
+
+@pytest.mark.parametrize("f", [cached_functions, cached_method, cached_property])
+def test_caches(f: Any) -> None:
+    assert_every_way(f, (0.63, 1.87))
+
+
+def weighted(x):
+    return (weights(3) * x * x).sum() + (weights(3) * x).sum()
+
+
+def test_a_cache_keeps_nothing_of_a_program() -> None:
+    w = numpy.exp(-numpy.arange(3) * 0.1).sum()
+    weights.cache_clear()
+    numpy.testing.assert_allclose(overt.jit(weighted)(0.7), w * (0.49 + 0.7), rtol=1e-5)
+    numpy.testing.assert_allclose(weighted(0.7), w * (0.49 + 0.7), rtol=1e-5)
+    numpy.testing.assert_allclose(overt.jit(overt.grad(weighted))(0.7), w * 2.4, rtol=1e-5)
+
+
+@dataclasses.dataclass(frozen=True)
+class Settings:
+    rate: float = 0.1
+    steps: int = 3
+
+    def step(self, y):
+        return y - self.rate * y * y
+
+
+SETTINGS = Settings(0.2, 2)
+
+
+def by_settings(x):
+    mine = dataclasses.replace(SETTINGS, rate=SETTINGS.rate * x)
+    y = x
+    for _ in range(SETTINGS.steps):
+        y = mine.step(SETTINGS.step(y))
+    return y * SETTINGS.rate
+
+
+@dataclasses.dataclass
+class Logging:
+    w: Any
+    log: list = dataclasses.field(default_factory=list)
+
+    def __call__(self, x):
+        self.log.append(x)
+        return self.w * x
+
+
+def by_logging(x):
+    layer = Logging(x)
+    y = layer(layer(x))
+    return y + sum(layer.log)
+
+
+@dataclasses.dataclass(order=True)
+class Job:
+    priority: float
+    value: Any = dataclasses.field(compare=False)
+
+
+def by_jobs(x):
+    r = 0.0
+    for job in sorted([Job(3.0, x), Job(1.0, x * x), Job(2.0, 2.0)]):
+        r = r * x + job.value
+    return r
+
+
+@pytest.mark.parametrize("f", [by_settings, by_logging, by_jobs])
+def test_dataclasses(f: Any) -> None:
+    assert_every_way(f, (0.63, 1.87))
+
+
+class Tolerant:
+    def __init__(self):
+        self.seen = 0
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *error):
+        self.seen += 1
+        return True
+
+
+def whole_block(x):
+    with Tolerant() as tolerant:
+        y = x * x
+    return y * tolerant.seen
+
+
+def ended_block(x):
+    y = x
+    with Tolerant():
+        y = 3 * x
+        unused = 1 / 0  # noqa: F841
+        y = 5 * x
+    return y * x
+
+
+@pytest.mark.parametrize("f", [whole_block, ended_block])
+def test_managers_that_end_exceptions(f: Any) -> None:
+    assert_every_way(f, (0.63, 1.87))
+
+
+def ended_by_an_attribute(x):
+    tolerant, y = [Tolerant()], x
+    with tolerant[0]:
+        y = 3 * x
+        int("?")
+    return y
+
+
+def test_an_unknown_manager_that_ends_exceptions_is_refused() -> None:
+    for way in (overt.jit, overt.grad, overt.vmap):
+        x = numpy.ones(2) if way is overt.vmap else 1.0
+        with pytest.raises(NotImplementedError, match="Tolerant ends this ValueError"):
+            way(ended_by_an_attribute)(x)

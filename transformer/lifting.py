@@ -1,4 +1,4 @@
-"""Lifting of what is reached through objects: properties, classes that decide in `__init__`, caches."""
+"""Lifting of what objects lead to: properties, classes that decide in `__init__`, caches."""
 
 from __future__ import annotations
 
@@ -61,6 +61,7 @@ def from_cache(f: Any, /, *args: Any, **kwargs: Any) -> Any:
 
 
 def _at_once(f: Callable, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
-    for variable, nothing in ((GRAPH, None), (CHECKS, None), (ON_LANES, None), (INSIDE, False)):
-        variable.set(nothing)  # type: ignore[attr-defined]
+    for variable in (GRAPH, CHECKS, ON_LANES):
+        variable.set(None)
+    INSIDE.set(False)
     return f(*args, **kwargs)
