@@ -26,7 +26,6 @@ from overt.runtime.tree import tree_leaves
 from overt.transformer import dependencies, rewrite
 from overt.transformer.watch import WATCH
 
-
 CACHED = type(functools.cache(len))
 
 
