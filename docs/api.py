@@ -20,7 +20,8 @@ functions of `overt.numpy` have [a page of their own](functions.md), and so do t
 DESCRIBED = (
     "overt overt.debug overt.stages overt.export overt.random overt.lax overt.lax.linalg overt.nn "
     "overt.nn.initializers overt.tree overt.tree_util overt.flatten_util overt.errors "
-    "overt.experimental.checkify overt.custom_derivatives overt.ad_checkpoint overt.profiler "
+    "overt.experimental.checkify overt.custom_derivatives overt.custom_batching overt.test_util "
+    "overt.ad_checkpoint overt.profiler "
     "overt.dtypes overt.image overt.ops overt.dlpack"
 ).split()
 NAMED = (

@@ -50,9 +50,9 @@ _PLACES = {name: (module, name) for module, names in _NAMES.items() for name in 
 _PLACES["remat"] = ("overt.transformer.identity", "checkpoint")
 _PLACES["source"] = ("overt.transformer.shown", "shown")
 _SUBMODULES = (
-    "custom_derivatives debug dlpack dtypes errors example_libraries experimental export "
-    "flatten_util image lax nn numpy ops profiler random scipy stages tree tree_util typing "
-    "ad_checkpoint core extend"
+    "custom_batching custom_derivatives debug dlpack dtypes errors example_libraries experimental "
+    "export flatten_util image lax nn numpy ops profiler random scipy stages test_util tree "
+    "tree_util typing ad_checkpoint core extend"
 )
 _MODULES = frozenset(_SUBMODULES.split())
 

@@ -41,7 +41,8 @@ def device_scalar(x: Any) -> DeviceArray:
     if kind not in _SCALAR_TYPES:
         kind = next(t for t in _SCALAR_TYPES if isinstance(x, t))
         x = kind(x)
-    key = (kind, x or repr(x), settings)  # 0.0 and -0.0 are equal, but not the same
+    # 0.0 and -0.0 are equal, but not the same; nor are numbers on the two sides of a branch cut
+    key = (kind, repr(x) if kind is complex else x or repr(x), settings)
     found = _scalars.get(key)
     if found is None:
         dtype, weak = dtypes.kind_of(x)
@@ -52,6 +53,30 @@ def device_scalar(x: Any) -> DeviceArray:
                 _scalars.clear()
             _scalars[key] = found
     return found
+
+
+def held_as(x: Any) -> np.dtype:
+    """The dtype an ndarray is held in: 64 bits become 32 unless x64 is on.
+
+    Errors: OverflowError for integers that 32 bits cannot hold.
+    """
+    wanted = dtypes.canonicalize(x.dtype)
+    if wanted != x.dtype:
+        check_range(x, wanted)
+    return wanted
+
+
+def check_range(x: Any, wanted: np.dtype) -> None:
+    """Errors: OverflowError for integers that do not fit in the integer dtype `wanted`."""
+    if x.dtype.kind not in "iu" or not dtypes.is_integer(wanted) or not x.size:
+        return
+    limits = dtypes.iinfo(wanted)
+    for extreme in (x.min(), x.max()):
+        if not limits.min <= extreme <= limits.max:
+            raise OverflowError(
+                f"{extreme} does not fit in {wanted.name}; make it a float, or turn 64-bit "
+                "dtypes on with config.update('overt_enable_x64', True)"
+            )
 
 
 def placed(array: np.ndarray, aval: Aval, device: Any = None, committed: bool = False) -> Any:
@@ -94,7 +119,7 @@ def as_array(x: Any) -> Array:
         return device_scalar(x)
     if not isinstance(x, (np.ndarray, np.generic)):
         x = foreign_to_numpy(x)
-    aval = Aval(x.shape, dtypes.canonicalize(x.dtype))
+    aval = Aval(x.shape, held_as(x))
     transferred("host_to_device", aval)
     return placed(np.asarray(x), aval)
 
@@ -121,7 +146,7 @@ def from_dlpack(x: Any, device: Any = None, copy: bool | None = None) -> DeviceA
     target = where if device is None else as_device(device)
     array = _read_by_numpy(x) if where.platform == "cpu" else None
     if array is not None:
-        aval = Aval(array.shape, dtypes.canonicalize(array.dtype))
+        aval = Aval(array.shape, held_as(array))
         buffer = execute.put(array, aval, target, bool(copy))
     else:
         foreign = execute.from_dlpack(x.__dlpack__(), where)
@@ -175,7 +200,7 @@ def device_put(x: Any, device: Any = None, copy: bool | None = None) -> Array:
         return x
     device = as_device(device)
     if isinstance(x, (np.ndarray, np.generic)):
-        aval = Aval(x.shape, dtypes.canonicalize(x.dtype))
+        aval = Aval(x.shape, held_as(x))
         return placed(np.asarray(x), aval, device, committed=True)
     array = as_array(x)
     if not isinstance(array, DeviceArray):

@@ -7,12 +7,13 @@ from typing import Any, NoReturn
 
 import numpy
 
+from overt.runtime import config
 from overt.runtime.array import Array
 from overt.runtime.aval import Aval, aval_of
 from overt.runtime.errors import BatchedPredicateError
 from overt.runtime.interop import as_array
 from overt.runtime.parts import NUMBERS
-from overt.runtime.primitive import Composite, Primitive
+from overt.runtime.primitive import Composite, Primitive, broadcast_shapes
 
 # Operands that are no arrays of ours yet.
 HOST = (*NUMBERS, numpy.ndarray, numpy.generic)
@@ -41,6 +42,11 @@ class Lanes(Array):
 
     def handle(self, primitive: Primitive, operands: Sequence[Any], params: dict) -> Any:
         """Apply a primitive in every lane at once."""
+        if config.current().numpy_rank_promotion != "allow":  # asked of lanes, not of their axis
+            if primitive.elementwise:
+                broadcast_shapes(*(aval_of(x).shape for x in operands), name=primitive.name)
+            with config.override("numpy_rank_promotion", "allow"):
+                return self.handle(primitive, operands, params)
         values = [self._inner(x) for x in operands]
         axes = [0 if self._is_peer(x) else None for x in operands]
         if primitive.elementwise:

@@ -179,7 +179,7 @@ def selu(x: Any) -> Any:
     return SELU_SCALE * elu(x, SELU_ALPHA)
 
 
-@composite(arrays=("x",), vjp=(lambda g, out, x: g * out * (1 - out),))
+@composite(arrays=("x",), vjp=(lambda g, out, x: g * out * sigmoid(-x),))
 def sigmoid(x: Any) -> Any:
     """`1 / (1 + exp(-x))`.
 

@@ -12,7 +12,7 @@ from overt.transformer.transformed import has_source
 __all__ = ["custom_gradient", "custom_jvp", "custom_vjp"]
 
 
-def _rewritten(fn: Callable) -> Callable:
+def rewritten(fn: Callable) -> Callable:
     return Identity(fn) if has_source(fn) else fn
 
 
@@ -32,10 +32,10 @@ class custom_jvp(custom.custom_jvp):  # noqa: N801
     """
 
     def __init__(self, fun: Callable, *args: Any, **kwargs: Any):
-        super().__init__(_rewritten(fun), *args, **kwargs)
+        super().__init__(rewritten(fun), *args, **kwargs)
 
     def defjvp(self, jvp: Callable, symbolic_zeros: bool = False) -> Callable:
-        super().defjvp(_rewritten(jvp), symbolic_zeros)
+        super().defjvp(rewritten(jvp), symbolic_zeros)
         return jvp
 
 
@@ -52,10 +52,10 @@ class custom_vjp(custom.custom_vjp):  # noqa: N801
     """
 
     def __init__(self, fun: Callable, *args: Any, **kwargs: Any):
-        super().__init__(_rewritten(fun), *args, **kwargs)
+        super().__init__(rewritten(fun), *args, **kwargs)
 
     def defvjp(self, fwd: Callable, bwd: Callable, *args: Any, **kwargs: Any) -> None:
-        super().defvjp(_rewritten(fwd), _rewritten(bwd), *args, **kwargs)
+        super().defvjp(rewritten(fwd), rewritten(bwd), *args, **kwargs)
 
 
 def custom_gradient(fun: Callable) -> Callable:
@@ -67,4 +67,4 @@ def custom_gradient(fun: Callable) -> Callable:
     >>> print(overt.grad(clipped)(3.0))
     1.0
     """
-    return custom.custom_gradient(_rewritten(fun))
+    return custom.custom_gradient(rewritten(fun))

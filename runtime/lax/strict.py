@@ -157,7 +157,7 @@ _logistic = Primitive(
     elementwise=True,
     float_only=True,
     lower="logistic",
-    vjp=(lambda g, out, x: g * out * (1 - out),),
+    vjp=(lambda g, out, x: g * out * _logistic(-x),),
     doc="1 / (1 + exp(-x)).",
 )
 

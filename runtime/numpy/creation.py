@@ -90,7 +90,7 @@ def leaves_of(tree: Any) -> Iterator[Any]:
 def constant(x: Any, dtype: Any = None, weak: bool = False) -> Array:
     """A NumPy value as one array; Python integers must fit."""
     x = numpy.asarray(x)
-    wanted = dtypes.canonicalize(x.dtype if dtype is None else dtype)
+    wanted = interop.held_as(x) if dtype is None else dtypes.canonicalize(dtype)
     return interop.placed(x.astype(wanted, copy=False), Aval(x.shape, wanted, weak))
 
 
@@ -110,15 +110,7 @@ def _from_list(x: Any, dtype: Any) -> Array:
 
 def _checked(numbers: numpy.ndarray, dtype: Any) -> numpy.ndarray:
     """Refuse Python integers that 32 bits cannot hold; NumPy gave them 64."""
-    wanted = dtypes.canonicalize(numbers.dtype if dtype is None else dtype)
-    if numbers.dtype.kind in "iu" and dtypes.is_integer(wanted) and numbers.size:
-        limits = dtypes.iinfo(wanted)
-        for extreme in (numbers.min(), numbers.max()):
-            if not limits.min <= extreme <= limits.max:
-                raise OverflowError(
-                    f"{extreme} does not fit in {wanted.name}; make it a float, or turn 64-bit "
-                    "dtypes on with config.update('overt_enable_x64', True)"
-                )
+    interop.check_range(numbers, dtypes.canonicalize(numbers.dtype if dtype is None else dtype))
     return numbers
 
 
@@ -207,6 +199,8 @@ def array(
             result = interop.device_scalar(object)
         else:
             result = constant(_checked(numpy.asarray(object), wanted), wanted)
+    elif wanted is not None and getattr(object, "dtype", None) in (numpy.int64, numpy.uint64):
+        result = constant(object, wanted)  # at once: 32 bits may not hold them
     else:
         result = interop.as_array(object)
         result = result if wanted is None else astype(result, wanted)

@@ -268,10 +268,12 @@ def svd_dot(a_dot: Any, out: Any, a: Any) -> tuple[Any, Any, Any]:
         )
     v = mH(vh)
     inner = mH(u) @ a_dot @ v
-    right = inner * columns(s).astype(inner.dtype)
-    left = mH(inner) * columns(s).astype(inner.dtype)
-    u_dot = u @ turns(right + mH(right), s**2)
-    v_dot = v @ turns(left + mH(left), s**2)
+    size = np.max(s, axis=-1, keepdims=True, initial=0.0)
+    size = np.where(size == 0, 1.0, size)  # whose squares neither overflow nor vanish
+    weights, squares = columns(s / size).astype(inner.dtype), (s / size) ** 2
+    right, left = inner / columns(size) * weights, mH(inner) / columns(size) * weights
+    u_dot = u @ turns(right + mH(right), squares)
+    v_dot = v @ turns(left + mH(left), squares)
     if not real(u):  # the phase that u and v share is put on u
         phase = over_gaps(1j * np.imag(np.diagonal(inner, 0, -2, -1)), s)
         u_dot = u_dot + u * columns(phase.astype(u.dtype))

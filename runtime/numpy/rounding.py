@@ -31,6 +31,9 @@ def direction(x: Any) -> Any:
     """
     if not np.iscomplexobj(x):
         return np.astype(np.where(x >= 0, 1, -1), np.result_type(x))
+    parts = np.real(x), np.imag(x)
+    at_infinity = [np.where(np.isinf(part), np.copysign(1, part), 0) for part in parts]
+    x = np.where(np.isinf(np.abs(x)), from_parts(*at_infinity), x)
     return over(np.conj(x), np.abs(x))
 
 

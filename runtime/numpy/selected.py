@@ -20,7 +20,9 @@ from overt.runtime.primitive import Composite, Primitive, static_key
 
 __all__ = ["Selected"]
 
-WAY_OUT = "write np.where(mask, x, other) instead"
+WAY_OUT = (
+    "write np.where(mask, x, other) instead, or give nonzero, argwhere, where and unique a size=..."
+)
 
 # Composites that work on each element by itself, given arrays of one shape.
 ELEMENTWISE = frozenset(

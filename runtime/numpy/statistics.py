@@ -199,54 +199,76 @@ def _present(a: Any) -> tuple[Any, Any]:
     return a, ~np.isnan(a)
 
 
-@array_function()
-def nansum(a: Any, axis: Axes = None, dtype: Any = None, *, keepdims: bool = False) -> Any:
+def _known(a: Any, where: Any) -> tuple[Any, Any]:
+    a, present = _present(a)
+    return np.where(present, a, 0), present if where is None else present & where
+
+
+@array_function(arrays=("a", "initial", "where"))
+def nansum(
+    a: Any, axis: Axes = None, dtype: Any = None, *, keepdims: bool = False,
+    initial: Any = None, where: Any = None,
+) -> Any:  # fmt: skip
     """`sum` with NaN taken as zero.
 
     >>> print(np.nansum(np.array([1.0, np.nan, 2.0])))
     3.0
     """
     a, present = _present(a)
-    return np.sum(np.where(present, a, 0), axis, dtype, keepdims=keepdims)
+    known = np.where(present, a, 0)
+    return np.sum(known, axis, dtype, keepdims=keepdims, initial=initial, where=where)
 
 
-@array_function()
-def nanprod(a: Any, axis: Axes = None, dtype: Any = None, *, keepdims: bool = False) -> Any:
+@array_function(arrays=("a", "initial", "where"))
+def nanprod(
+    a: Any, axis: Axes = None, dtype: Any = None, *, keepdims: bool = False,
+    initial: Any = None, where: Any = None,
+) -> Any:  # fmt: skip
     """`prod` with NaN taken as one.
 
     >>> print(np.nanprod(np.array([2.0, np.nan, 3.0])))
     6.0
     """
     a, present = _present(a)
-    return np.prod(np.where(present, a, 1), axis, dtype, keepdims=keepdims)
+    known = np.where(present, a, 1)
+    return np.prod(known, axis, dtype, keepdims=keepdims, initial=initial, where=where)
 
 
-def _extremum(reduce: Any, worst: float, a: Any, axis: Axes, keepdims: bool) -> Any:
+def _extremum(
+    reduce: Any, worst: float, a: Any, axis: Axes, keepdims: bool, initial: Any, where: Any
+) -> Any:
     a, present = _present(a)
     if not dtypes.is_inexact(a.dtype):
-        return reduce(a, axis, keepdims=keepdims)
-    found = reduce(np.where(present, a, worst), axis, keepdims=keepdims)
-    return np.where(np.any(present, axis, keepdims=keepdims), found, np.nan)
+        return reduce(a, axis, keepdims=keepdims, initial=initial, where=where)
+    known = np.where(present, a, worst)
+    found = reduce(known, axis, keepdims=keepdims, initial=initial, where=where)
+    if initial is not None:
+        return found
+    return np.where(np.any(present, axis, keepdims=keepdims, where=where), found, np.nan)
 
 
-@array_function()
-def nanmax(a: Any, axis: Axes = None, *, keepdims: bool = False) -> Any:
-    """The largest element that is not NaN; NaN where all are.
+@array_function(arrays=("a", "initial", "where"))
+def nanmax(
+    a: Any, axis: Axes = None, *, keepdims: bool = False, initial: Any = None, where: Any = None
+) -> Any:
+    """The largest element that is not NaN; NaN where all are, or `initial`.
 
     >>> print(np.nanmax(np.array([1.0, np.nan, 2.0])))
     2.0
     """
-    return _extremum(np.max, -np.inf, a, axis, keepdims)
+    return _extremum(np.max, -np.inf, a, axis, keepdims, initial, where)
 
 
-@array_function()
-def nanmin(a: Any, axis: Axes = None, *, keepdims: bool = False) -> Any:
-    """The smallest element that is not NaN; NaN where all are.
+@array_function(arrays=("a", "initial", "where"))
+def nanmin(
+    a: Any, axis: Axes = None, *, keepdims: bool = False, initial: Any = None, where: Any = None
+) -> Any:
+    """The smallest element that is not NaN; NaN where all are, or `initial`.
 
     >>> print(np.nanmin(np.array([1.0, np.nan, 2.0])))
     1.0
     """
-    return _extremum(np.min, np.inf, a, axis, keepdims)
+    return _extremum(np.min, np.inf, a, axis, keepdims, initial, where)
 
 
 def _position(find: Any, worst: float, a: Any, axis: int | None, keepdims: bool) -> Any:
@@ -277,43 +299,45 @@ def nanargmin(a: Any, axis: int | None = None, *, keepdims: bool = False) -> Any
     return _position(np.argmin, np.inf, a, axis, keepdims)
 
 
-@array_function()
-def nanmean(a: Any, axis: Axes = None, dtype: Any = None, *, keepdims: bool = False) -> Any:
+@array_function(arrays=("a", "where"))
+def nanmean(
+    a: Any, axis: Axes = None, dtype: Any = None, *, keepdims: bool = False, where: Any = None
+) -> Any:
     """`mean` of the elements that are not NaN.
 
     >>> print(np.nanmean(np.array([1.0, np.nan, 3.0])))
     2.0
     """
-    a, present = _present(a)
-    return np.mean(np.where(present, a, 0), axis, dtype, keepdims=keepdims, where=present)
+    known, present = _known(a, where)
+    return np.mean(known, axis, dtype, keepdims=keepdims, where=present)
 
 
-@array_function()
+@array_function(arrays=("a", "where"))
 def nanvar(
-    a: Any, axis: Axes = None, dtype: Any = None, ddof: float = 0, *, keepdims: bool = False
-) -> Any:
+    a: Any, axis: Axes = None, dtype: Any = None, ddof: float = 0, *, keepdims: bool = False,
+    where: Any = None,
+) -> Any:  # fmt: skip
     """`var` of the elements that are not NaN.
 
     >>> print(np.nanvar(np.array([1.0, np.nan, 3.0])))
     1.0
     """
-    a, present = _present(a)
-    clean = np.where(present, a, 0)
-    return np.var(clean, axis, dtype, ddof, keepdims=keepdims, where=present)
+    known, present = _known(a, where)
+    return np.var(known, axis, dtype, ddof, keepdims=keepdims, where=present)
 
 
-@array_function()
+@array_function(arrays=("a", "where"))
 def nanstd(
-    a: Any, axis: Axes = None, dtype: Any = None, ddof: float = 0, *, keepdims: bool = False
-) -> Any:
+    a: Any, axis: Axes = None, dtype: Any = None, ddof: float = 0, *, keepdims: bool = False,
+    where: Any = None,
+) -> Any:  # fmt: skip
     """`std` of the elements that are not NaN.
 
     >>> print(np.nanstd(np.array([1.0, np.nan, 3.0])))
     1.0
     """
-    a, present = _present(a)
-    clean = np.where(present, a, 0)
-    return np.std(clean, axis, dtype, ddof, keepdims=keepdims, where=present)
+    known, present = _known(a, where)
+    return np.std(known, axis, dtype, ddof, keepdims=keepdims, where=present)
 
 
 # ---- covariance ----

@@ -256,6 +256,8 @@ def _implementation(impl: Any) -> str:
 def _seeded(name: str, seed: Any, impl: str) -> Any:
     if isinstance(seed, Key):
         raise TypeError(f"{name} needs an integer seed, got a key")
+    if isinstance(seed, numpy.integer):
+        seed = int(seed.astype(numpy.int64))
     if np.ndim(seed):
         raise TypeError(f"{name} needs a scalar seed, got shape {np.shape(seed)}; use vmap")
     if not isinstance(seed, int) and not np.issubdtype(np.result_type(seed), np.integer):
