@@ -15,6 +15,7 @@ from overt.runtime.lax.kinds import AccuracyMode, RoundingMethod, Tolerance
 from overt.runtime.numpy.rounding import from_parts
 from overt.runtime.primitive import Primitive, rule_of
 from overt.runtime.scipy import incomplete_slopes, special
+from overt.runtime.scipy.special import expit
 
 KINDS = {"b": "boolean", "i": "integer", "u": "integer", "f": "floating", "c": "complex"}
 
@@ -157,7 +158,7 @@ _logistic = Primitive(
     elementwise=True,
     float_only=True,
     lower="logistic",
-    vjp=(lambda g, out, x: g * out * _logistic(-x),),
+    vjp=(lambda g, out, x: g * out * expit(-x),),
     doc="1 / (1 + exp(-x)).",
 )
 

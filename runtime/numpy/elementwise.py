@@ -58,7 +58,7 @@ expm1 = Primitive(
     elementwise=True,
     float_only=True,
     lower=elementary("exponential_minus_one"),
-    vjp=(lambda g, out, x: times(g, exp(x)),),  # out + 1 would round to 0 where exp(x) is small
+    vjp=(lambda g, out, x: times(g, np.exp(x)),),  # out + 1 would round to 0 where exp(x) is small
     doc="""`exp(x) - 1`, accurate near zero.
 
     >>> print(np.expm1(0.0))
