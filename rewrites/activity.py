@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import ast
 import dataclasses
+import inspect
 import itertools
+import types
 from collections.abc import Callable
 from typing import TypeGuard
 
@@ -14,7 +16,7 @@ from overt.rewrites.core import Assign, Do, For, If, While, With, is_local
 from overt.rewrites.keeping import Keeping
 from overt.rewrites.refusal import Refusal
 from overt.rewrites.rules import ARRAY_ATTRIBUTES, DISCRETE, STATIC_ATTRIBUTES, Resolver
-from overt.rewrites.scopes import SET_ITEM
+from overt.rewrites.scopes import SET_ITEM, changed_names
 from overt.runtime.ownership import is_library
 from overt.runtime.primitive import rule_of
 from overt.runtime.tangents import class_has_operators
@@ -72,7 +74,7 @@ class Activity:
             self.loop(s)
         elif isinstance(s, With):
             for item in s.items:
-                if item.optional_vars is not None and self.expr(item.context_expr):
+                if self.expr(item.context_expr) and not is_caught(item.context_expr):
                     raise Refusal(
                         "`with` on a value that is being differentiated cannot be rewritten",
                         "Move the value out of it.",
@@ -207,7 +209,7 @@ class Activity:
                     ast.Pass(lineno=s.origin.line),
                     recordable=True,
                 )
-            if bound and core.reads(node) & self.names:
+            if (bound or changes_something(node)) and core.reads(node) & self.names:
                 raise Refusal(
                     f"`{type(node).__name__.lower()}` around values that are being differentiated "
                     "cannot be rewritten",
@@ -248,6 +250,15 @@ class Activity:
                     recordable=True,
                 )
             fn = self.resolver.object(node.func)
+            own = isinstance(node.func, ast.Name) and node.func.id in self.resolver.functions
+            if not own and self.stays_generator(fn) and self.is_given(node):
+                raise Refusal(
+                    "a generator that takes turns with its caller is given a value that is being "
+                    "differentiated",
+                    "Return a list of what it yields to have the derivative as source.",
+                    node,
+                    recordable=True,
+                )
             followed = followed and not (isinstance(fn, type) or is_discrete(fn))
         elif isinstance(node, ast.Compare | ast.JoinedStr):
             followed = False
@@ -257,6 +268,13 @@ class Activity:
             aside = isinstance(node, ast.IfExp) and child is node.test
             aside = aside or isinstance(node, ast.Subscript) and child is node.slice
             self.follow(child, followed and not aside)
+
+    def stays_generator(self, fn: object) -> bool:
+        """Whether a callee is a generator that the passes do not read as one that gives a list."""
+        if not isinstance(fn, types.FunctionType) or is_library(fn.__module__):
+            return False
+        load = self.resolver.load
+        return inspect.isgeneratorfunction(fn) and load is not None and load(fn) is None
 
     def is_given(self, node: ast.Call) -> bool:
         """Whether a call has an active argument, or is one of an active object's method."""
@@ -380,6 +398,19 @@ class Activity:
         return any(inner.expr(p) for p in parts)
 
     of_ListComp = of_SetComp = of_GeneratorExp = of_DictComp = comprehension
+
+
+def is_caught(node: ast.expr) -> bool:
+    """Whether a block is one that only catches exceptions."""
+    callee = node.func if isinstance(node, ast.Call) else None
+    return isinstance(callee, ast.Name) and callee.id == "@caught"
+
+
+def changes_something(node: ast.stmt) -> bool:
+    """Whether a statement that stays as it is changes a container, or calls for an effect."""
+    return bool(changed_names(node)) or any(
+        isinstance(n, ast.Expr) and isinstance(n.value, ast.Call) for n in ast.walk(node)
+    )
 
 
 def indices_in(block: core.Block) -> set[str]:

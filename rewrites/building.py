@@ -26,6 +26,7 @@ class Text:
     definition: Callable[[str], ast.FunctionDef | None] = lambda name: None
     object: Callable[[ast.expr], Any] = lambda node: None
     known: Callable[[ast.expr], str] = lambda node: ""  # "module.name" of a builtin or the like
+    methods: Callable[[str], list[ast.FunctionDef]] = lambda name: []  # of classes of the file
 
     def generator(self, name: str) -> ast.FunctionDef | None:
         """The definition of a generator; None for other functions, which are not looked for."""

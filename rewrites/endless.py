@@ -24,6 +24,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Callable
 
+from overt.rewrites.foreign import changes_others
 from overt.rewrites.refusal import Refusal
 from overt.rewrites.scopes import NESTED, Scope, new_name, own_nodes, parameters
 from overt.rewrites.statement_walk import StatementWalk
@@ -115,6 +116,8 @@ class Steps:
         if any(isinstance(n, leaving | ast.Continue) for s in body for n in own_nodes(s)):
             return None
         if any(isinstance(n, leaving) for n in nodes):
+            return None
+        if getattr(node, "interleaved", False) or changes_others(node):
             return None
         (i,) = places
         return Steps(node, node.body[:-1], body[:i], body[i].value.value, body[i + 1 :])

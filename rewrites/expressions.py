@@ -100,7 +100,9 @@ class Expressions(ast.NodeTransformer):
     def visit(self, node: ast.AST) -> Any:
         kind = NOT_SUPPORTED.get(type(node))
         if kind:
-            raise Refusal(f"{kind} cannot be rewritten", "Move it out of the function.", node)
+            way_out = "Move it out of the function."
+            generator = isinstance(node, ast.Yield | ast.YieldFrom)
+            raise Refusal(f"{kind} cannot be rewritten", way_out, node, recordable=generator)
         return super().visit(node)
 
     def visit_Name(self, node: ast.Name) -> ast.expr:

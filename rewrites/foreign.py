@@ -16,7 +16,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Callable, Iterator
 
-from overt.rewrites.scopes import CHANGING, own_nodes, root_name
+from overt.rewrites.scopes import CHANGING, locals_of, own_nodes, parameters, root_name
 from overt.rewrites.views import assigned_names
 
 Definition = Callable[[str], ast.FunctionDef | None]
@@ -25,6 +25,8 @@ OF_ARRAYS = frozenset("sort fill".split())
 # Attributes that give no container of others.
 PARTS_OF_ARRAYS = frozenset("T mT real imag flat shape dtype at size ndim".split())
 TAKING = frozenset("get setdefault values items".split())
+# Methods whose name a module of functions has as well: `np.insert(x, 0, 1)`.
+ALSO_FUNCTIONS = frozenset("append insert sort remove copy fill".split())
 PAIRING = frozenset("zip enumerate reversed".split())
 
 
@@ -77,7 +79,8 @@ def given_outside(
             if isinstance(f, ast.Name) and f.id in PAIRING:
                 return any(map(outside, node.args))
             if isinstance(f, ast.Name) and f.id not in local:
-                return returns_outside(definition(f.id))
+                other = definition(f.id)
+                return returns_outside(other) or takes_turns(other)
         return False
 
     for n in own_nodes(s):
@@ -93,6 +96,10 @@ def given_outside(
             items = n.iter.elts if isinstance(n.iter, ast.Tuple | ast.List) else [n.iter]
             if any(map(outside, items)):
                 yield from names_in(n.target)
+        elif isinstance(n, ast.With):
+            for item in n.items:  # what a context manager gives, it may keep
+                if item.optional_vars is not None and not only_catches(item.context_expr):
+                    yield from names_in(item.optional_vars)
 
 
 def returns_outside(node: ast.FunctionDef | None) -> bool:
@@ -122,6 +129,11 @@ def put_outside(
         for s in block:
             inner = loops | {id(s)} if isinstance(s, ast.For | ast.While) else loops
             at = (getattr(s, "lineno", 0), getattr(s, "col_offset", 0))
+            if isinstance(s, ast.For):
+                held = given_to_generators(ast.Expr(s.iter), definition)
+                puts.extend((name, at, loops) for name in held)
+            if isinstance(s, ast.With):
+                puts.extend((name, at, loops) for name in given_to_managers(s))
             blocks = [getattr(s, field, None) for field in ("body", "orelse", "finalbody")]
             if any(blocks) and not isinstance(s, ast.FunctionDef | ast.ClassDef):
                 for part in blocks:
@@ -130,6 +142,7 @@ def put_outside(
                     visit(handler.body, inner)
                 continue
             puts.extend((name, at, loops) for name in kept_by(s, local, found))
+            puts.extend((name, at, loops) for name in given_to_generators(s, definition))
             for name in used_as_container(s, definition):
                 changes.setdefault(name, []).append((at, loops))
 
@@ -157,6 +170,38 @@ def kept_by(s: ast.stmt, local: set[str], found: set[str]) -> Iterator[str]:
             if n.func.attr in CHANGING and is_outside(n.func.value):
                 for a in n.args:
                     yield from shown_names(a)
+
+
+def takes_turns(node: ast.FunctionDef | None) -> bool:
+    """Whether a function is a generator whose caller sees what it changes at each step."""
+    if node is None or not any(isinstance(n, ast.Yield | ast.YieldFrom) for n in own_nodes(node)):
+        return False
+    return changes_others(node)
+
+
+def given_to_generators(s: ast.stmt, definition: Definition) -> Iterator[str]:
+    """The names whose objects generators are given that change what others see."""
+    for n in own_nodes(s):
+        if isinstance(n, ast.Call) and isinstance(n.func, ast.Name):
+            if takes_turns(definition(n.func.id)):
+                for a in (*n.args, *(k.value for k in n.keywords)):
+                    yield from shown_names(a)
+
+
+def given_to_managers(s: ast.With) -> Iterator[str]:
+    """The names whose objects the context managers of a block are given, and may change later."""
+    for item in s.items:
+        call = item.context_expr
+        if isinstance(call, ast.Call) and not only_catches(call):
+            for a in (*call.args, *(k.value for k in call.keywords)):
+                yield from shown_names(a)
+
+
+def only_catches(node: ast.expr) -> bool:
+    """Whether a context manager is one that catches exceptions and holds nothing."""
+    return isinstance(node, ast.Call) and ast.unparse(node.func).rpartition(".")[2] in (
+        "@caught", "suppress",
+    )  # fmt: skip
 
 
 def shown_names(node: ast.expr) -> Iterator[str]:
@@ -212,6 +257,46 @@ def paired(target: ast.expr, value: ast.expr) -> Iterator[tuple[ast.expr, ast.ex
                 yield from paired(t, v)
             return
     yield target, value
+
+
+def changes_others(node: ast.FunctionDef) -> bool:
+    """Whether a generator changes objects that are not its own, or yields one that it goes on
+    to change: then it matters when its statements run.
+    """
+    statements = {id(n.value) for n in own_nodes(node) if isinstance(n, ast.Expr)}
+    bound = {n for s in node.body for n in assigned_names(s)}
+    local = locals_of(node)
+    others = parameters(node) - bound
+    while True:
+        more = {n for s in node.body for n in given_outside(s, local, others, lambda _: None)}
+        if more & local <= others:
+            break
+        others |= more & local
+    yielded = {
+        n.value.id
+        for n in own_nodes(node)
+        if isinstance(n, ast.Yield) and isinstance(n.value, ast.Name)
+    }
+    for n in own_nodes(node):
+        place: ast.expr | None = None
+        surely_container = False
+        if isinstance(n, ast.Subscript | ast.Attribute):
+            if isinstance(n.ctx, ast.Store | ast.Del):
+                place = n.value if isinstance(n, ast.Subscript) else n
+        elif isinstance(n, ast.Call) and isinstance(n.func, ast.Attribute):
+            method = n.func.attr
+            if method in CHANGING and (id(n) in statements or method not in ALSO_FUNCTIONS):
+                place, surely_container = n.func.value, method != "sort"
+        while isinstance(place, ast.Subscript):
+            place = place.value
+        if isinstance(place, ast.Attribute):
+            return True
+        if isinstance(place, ast.Name):
+            if place.id in others or place.id not in local:
+                return True
+            if surely_container and place.id in yielded:
+                return True
+    return False
 
 
 def names_in(target: ast.expr) -> Iterator[str]:

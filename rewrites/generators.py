@@ -7,7 +7,7 @@
                                                   return items
 
 Values are what counts here, not when they are computed.  A generator that has no end of its own,
-or that is sent values, stays what it is and is refused.
+that is sent values, or that changes what others see between its steps, stays what it is.
 """
 
 from __future__ import annotations
@@ -15,6 +15,7 @@ from __future__ import annotations
 import ast
 import copy
 
+from overt.rewrites.foreign import changes_others
 from overt.rewrites.scopes import NESTED, own_nodes
 
 
@@ -28,6 +29,8 @@ def listed(node: ast.FunctionDef, taken: set[str]) -> ast.FunctionDef:
     returns = [n for n in inside if isinstance(n, ast.Return) and n.value is not None]
     outside = [n for n in inside if isinstance(n, ast.Global | ast.Nonlocal | ast.Try)]
     if returns or outside or any(id(n) not in statements for n in yields):
+        return node
+    if getattr(node, "interleaved", False) or changes_others(node):
         return node
     name = "items"
     while name in taken:

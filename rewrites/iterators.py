@@ -21,6 +21,8 @@ import copy
 from collections.abc import Callable
 from typing import NamedTuple
 
+from overt.rewrites.foreign import changes_others
+from overt.rewrites.generators import listed
 from overt.rewrites.refusal import Refusal
 from overt.rewrites.scopes import (
     NESTED,
@@ -96,7 +98,8 @@ def iterators_of(
     """The variables that only ever hold iterators, with how often they are used."""
     nested = [n for n in found if isinstance(n, ast.FunctionDef)]
     nested += [s for s in node.body if isinstance(s, ast.FunctionDef)]
-    generators = {f.name for f in nested if is_generator(f)}
+    generators = {f.name for f in nested if is_generator(f) and becomes_list(f)}
+    changing = {f.name for f in nested if changes_others(f)}
     inner = set().union(
         *[
             free_names(n)
@@ -108,7 +111,7 @@ def iterators_of(
 
     def makes(value: ast.expr) -> bool:
         if isinstance(value, ast.GeneratorExp):
-            return True
+            return not any(isinstance(n, ast.Name) and n.id in changing for n in ast.walk(value))
         if not isinstance(value, ast.Call):
             return False
         name = known(value.func)
@@ -119,7 +122,8 @@ def iterators_of(
         if not isinstance(value.func, ast.Name):
             return False
         other = definition(value.func.id)
-        return value.func.id in generators or other is not None and is_generator(other)
+        outer = other is not None and is_generator(other) and becomes_list(other)
+        return value.func.id in generators or outer
 
     made: dict[str, bool] = {}
     stores: dict[str, int] = {}
@@ -175,6 +179,10 @@ def uses_in(body: list[ast.stmt], again: bool) -> Rest:
 def is_generator(node: ast.FunctionDef) -> bool:
     inside = [n for s in node.body if not isinstance(s, NESTED) for n in own_nodes(s)]
     return any(isinstance(n, ast.Yield | ast.YieldFrom) for n in inside)
+
+
+def becomes_list(node: ast.FunctionDef) -> bool:
+    return listed(node, set()) is not node
 
 
 class Iterators(StatementWalk):

@@ -19,6 +19,7 @@ from overt.rewrites.core import Names
 from overt.rewrites.endless import without_endless
 from overt.rewrites.foreign import foreign_names
 from overt.rewrites.generators import listed
+from overt.rewrites.interleaved import keep_interleaved
 from overt.rewrites.iterators import iterators_as_lists
 from overt.rewrites.kept_in_order import lists_kept_in_order
 from overt.rewrites.kept_whole import is_kept, shared_with_kept
@@ -36,6 +37,8 @@ def normalize(node: ast.FunctionDef | ast.Lambda, text: Text) -> core.Function:
     """The function in core form; the tree itself is left as it is, to be read again."""
     node = pushes_as_values(copied(node), text.is_saved)
     if isinstance(node, ast.FunctionDef):
+        for function in [n for n in ast.walk(node) if isinstance(n, ast.FunctionDef)]:
+            keep_interleaved(function, text.generator, text.methods)
         node = without_endless(node, text.generator, text.known)
     return Builder(Names(), text).function(node, {})
 

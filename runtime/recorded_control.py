@@ -15,7 +15,8 @@ from overt.runtime.loop_items import EnumeratedItems, Items, loop_zip
 from overt.runtime.loops import Loop
 from overt.runtime.one_of import bars_of_side, opened
 from overt.runtime.record import Recorded, Tape, vjp_call
-from overt.runtime.saved import Saved
+from overt.runtime.repeated import Repeated
+from overt.runtime.saved import Buffers, Saved
 from overt.runtime.tree import tree_flatten, tree_leaves, tree_map
 
 __all__ = ["is_recorded", "recorded_cond", "recorded_loop", "top_tape"]
@@ -145,12 +146,30 @@ def recorded_loop(loop: Loop, carry: tuple, tape: Tape, run: Callable) -> tuple:
             return _only_floats(values_bar, values), add(inner_bars, more)
 
         first = _only_floats(turned.plain(out_bar), turned.plain(out)), zeros_like_tree(inner)
-        record_bars = [saved.reversed() for saved in turned.saved(out_bar)]
+        record_bars = [counted_once(saved).reversed() for saved in turned.saved(out_bar)]
         bars, inner_bars = for_loop(loop_zip(passed.reversed(), *record_bars), back, first)
         unchanged = [tree_map(lambda _: None, saved) for saved in turned.saved(start)]
         return [*_leaves(turned.merged(bars, unchanged), start), *_leaves(inner_bars, inner)]
 
     return _noted(tape, inputs, tuple(out), pullback)
+
+
+def counted_once(bars: Saved) -> Saved:
+    """Cotangents of records; that of a value which all of them share goes to the first one."""
+    store = bars.store
+    if not isinstance(store, Buffers) or not any(type(x) is Repeated for x in store.columns):
+        return bars
+    columns = [first_row(x, bars.first) if type(x) is Repeated else x for x in store.columns]
+    once = Buffers(columns, store.template, store.steps)
+    return Saved(once, bars.length, bars.flip, bars.first, bars.count)
+
+
+def first_row(shared: Repeated, first: Any) -> Any:
+    """A buffer of zeros but for one row."""
+    from overt.runtime import numpy as np
+
+    rows = np.arange(shared.room).reshape(shared.room, *(1 for _ in np.shape(shared.value)))
+    return np.where(rows == first, shared.value, np.zeros_like(shared.value))
 
 
 class _Iteration:

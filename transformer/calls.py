@@ -79,6 +79,7 @@ CHANGERS = (appended, changed, popped, set_item)  # on an object of the user's: 
 CACHES = (functools.cache, functools.lru_cache)
 COPIES = (copy.copy, copy.deepcopy)
 CHOSEN = "a function chosen by data holds values that are being differentiated"
+TURNS = "a generator changes what the loop over it sees between its steps"
 CONTAINERS = (list, tuple, dict, set, types.MappingProxyType)
 
 
@@ -97,6 +98,8 @@ def call_pair(f: Any, args: tuple[Any, ...], keywords: dict[str, Any]) -> Any:
             raise Escape(f, CHOSEN)
         return of_partial(functools.partial(call_one, f), args, keywords)
     f = transformed.unlifted(f)
+    if transformed.takes_turns(f):
+        raise Escape(f, TURNS)
     if f is vjp_of:
         return differentiated_vjp(args, keywords)
     if is_wrapper(f):

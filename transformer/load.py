@@ -286,7 +286,14 @@ def text_of(loaded: Loaded, resolver: Resolver) -> normalize.Text:
         return f"{getattr(found, '__module__', '')}.{getattr(found, '__name__', '')}"
 
     is_saved = lambda callee: resolver.object(callee) is Saved
-    return normalize.Text(loaded.file.origin, is_saved, definition, resolver.object, known)
+    methods = functools.partial(methods_of, loaded.file.tree)
+    return normalize.Text(loaded.file.origin, is_saved, definition, resolver.object, known, methods)
+
+
+def methods_of(tree: ast.Module, name: str) -> list[ast.FunctionDef]:
+    """The methods of this name that the classes of a file have."""
+    classes = [n for n in ast.walk(tree) if isinstance(n, ast.ClassDef)]
+    return [f for c in classes for f in c.body if isinstance(f, ast.FunctionDef) and f.name == name]
 
 
 def is_read(node: ast.Name) -> bool:

@@ -65,6 +65,8 @@ def jvp_of(
 
     `f_dot` is the tangent of what f itself holds: a method's object, a partial's arguments.
     """
+    if transformed.takes_turns(getattr(f, "__func__", f)):
+        raise Escape(f, calls.TURNS)
     dots = tuple(dots_of_view(x, d) for x, d in zip(args, dots, strict=True))
     args = tuple(map(listed, args))
     keywords, keyword_dots = dict(keywords or {}), dict(keyword_dots or {})

@@ -6,6 +6,7 @@ can go back to the text of `f`, and `overt.source` can print what will run.
 
 from __future__ import annotations
 
+import ast
 import copy
 import functools
 import inspect
@@ -20,6 +21,7 @@ from overt.runtime.array import Array
 from overt.runtime.closures import captured_leaves
 from overt.runtime.ownership import is_users
 from overt.runtime.parts import Parts
+from overt.runtime.places import GENERATED
 from overt.runtime.primitive import GRAPH, counterpart
 from overt.runtime.staging import is_known
 from overt.runtime.tree import tree_leaves
@@ -275,7 +277,24 @@ def is_kept_generator(fn: types.FunctionType) -> bool:
     from overt.rewrites.kept_whole import is_kept
     from overt.transformer.load import load
 
-    return is_kept(load(fn).node)
+    return fn.__code__.co_filename in GENERATED or is_kept(load(fn).node)
+
+
+def takes_turns(fn: Any) -> bool:
+    """Whether a function is a generator that changes what others see between its steps."""
+    if not isinstance(fn, types.FunctionType) or not inspect.isgeneratorfunction(fn):
+        return False
+    if fn.__code__.co_filename in GENERATED:  # it was left as it is for a reason
+        return True
+    from overt.rewrites.foreign import changes_others
+    from overt.rewrites.refusal import Refusal
+    from overt.transformer.load import load
+
+    try:
+        node = load(fn).node
+    except Refusal:
+        return False
+    return isinstance(node, ast.FunctionDef) and changes_others(node)
 
 
 def of_numbers(fn: Callable[..., Any], ours: Any, *args: Any) -> Any:
