@@ -248,11 +248,9 @@ def gathered(node: ast.Call) -> ast.expr:
     if len(parts) != 2 or parts[0] is None or parts[1] is None:
         return node
     (holder, first), (other, second) = parts[0], parts[1]
-    if holder != other:
+    if holder != other or first.keys() & second.keys():  # either may have a broadcast to undo
         return node
-    merged = dict(second)
-    for key, value in first.items():
-        merged[key] = core.call(core.name("@add"), value, merged[key]) if key in merged else value
+    merged = {**second, **first}
     if all(k.isidentifier() and not keyword.iskeyword(k) for k in merged):
         return core.call(core.name("@with_items"), core.name(holder), **merged)
     keys: list[ast.expr | None] = [ast.Constant(k) for k in merged]

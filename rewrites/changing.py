@@ -7,12 +7,16 @@ car.speed = 0.0         # the reverse sweep needs the speed that `y` was made wi
 from __future__ import annotations
 
 import ast
+import inspect
 import types
+from collections.abc import Mapping
+from typing import Any
 
 from overt.rewrites import core
 from overt.rewrites.core import Assign, Do, Function
 from overt.rewrites.liveness import PURE_METHODS
 from overt.rewrites.rules import STATIC_ATTRIBUTES, Resolver
+from overt.runtime.world import names_in
 
 
 class Changing:
@@ -26,6 +30,8 @@ class Changing:
         self.calls = False
         for s in core.walk(function.body):
             self.statement(s)
+        if self.calls:
+            self.names |= set_by_functions(getattr(resolver.namespace, "globals", {}))
 
     def statement(self, s: core.Stmt) -> None:
         if isinstance(s, Assign):
@@ -90,6 +96,17 @@ class Changing:
         while isinstance(node, ast.Attribute | ast.Subscript):
             node = node.value
         return isinstance(self.resolver.object(node), types.ModuleType)
+
+
+def set_by_functions(space: Mapping[str, Any]) -> set[str]:
+    """Globals of a module that functions in it set: a call may change them."""
+    found: set[str] = set()
+    for value in list(space.values()):
+        members = list(vars(value).values()) if isinstance(value, type) else [value]
+        for f in map(inspect.unwrap, filter(callable, members)):
+            if isinstance(f, types.FunctionType) and f.__globals__ is space:
+                found |= names_in(f.__code__)[1]
+    return found
 
 
 def roots_of(node: ast.expr) -> set[str]:

@@ -226,6 +226,10 @@ class Flatten:
 
     def atom(self, node: ast.expr) -> ast.expr:
         """The expression as a name or constant, or as it is where that is cheap and not active."""
+        if isinstance(node, ast.Name) and getattr(node, "changing", False):
+            held = self.names.fresh(node.id)
+            self.emit(Assign(held, node, core.part_of(self.origin)))
+            return core.name(held)
         if isinstance(node, ast.Name | ast.Constant):
             return node
         if isinstance(node, ast.Starred):
@@ -465,6 +469,9 @@ class Flatten:
         return self.iterable_part(items)
 
     def iterable_part(self, items: ast.expr) -> ast.expr:
+        record = filled_record(items)
+        if record is not None:
+            return core.call(ast.Attribute(self.atom(record), "reversed", ast.Load()))
         if is_reversed_record(items):
             return items
         fn = self.resolver.object(items.func) if isinstance(items, ast.Call) else None
@@ -474,6 +481,14 @@ class Flatten:
         if isinstance(items, ast.Call) and fn in (zip, enumerate, reversed) and not starred:
             return ast.Call(items.func, [self.iterable_part(a) for a in items.args], items.keywords)
         return self.atom(items) if self.active(items) else items
+
+
+def filled_record(items: ast.expr) -> ast.Call | None:
+    """The record that a loop runs over in `materialize(bars, saved).reversed()`."""
+    match items:
+        case ast.Call(ast.Attribute(ast.Call(ast.Name("@materialize")) as record, "reversed"), []):
+            return record
+    return None
 
 
 def lists_of(function: Function) -> set[str]:

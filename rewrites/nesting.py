@@ -177,7 +177,7 @@ class Nesting:
     def is_movable(self, s: Assign, path: tuple[str, ...]) -> bool:
         if not isinstance(s.target, str) or not core.is_local(s.target):
             return False
-        if s.origin.line or core.is_tangent(s.origin):
+        if s.origin.line or core.is_tangent(s.origin) or is_outer_variable(s.value):
             return False
         if self.is_trivial(s.value):
             return True
@@ -327,6 +327,11 @@ class Nesting:
         )
         until = core.substitute(s.until, inner) if s.until is not None else None
         return replace(s, carries=carries, body=(*body, *late), until=until, **head)  # type: ignore
+
+
+def is_outer_variable(node: ast.expr) -> bool:
+    """Whether an expression reads a variable outside the function, which may change later."""
+    return isinstance(node, ast.Name) and getattr(node, "changing", False)
 
 
 def gathers(node: ast.AST, value: ast.expr) -> bool:

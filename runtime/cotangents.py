@@ -19,6 +19,7 @@ from overt.runtime.derivatives import (
     children_of,
     fitted,
     is_inexact,
+    materialize,
     ones_like_tree,
     spread_to,
     sum_to,
@@ -202,7 +203,7 @@ def tail_of(g: Any, a: Any) -> Any:
 def kept_items(g: Any, a: Any, b: Any) -> Any:
     if g is None or not isinstance(a, dict):
         return None
-    return {key: None if key in b else g[key] for key in a}
+    return {key: zeros_like_tree(a[key]) if key in b else g[key] for key in a}
 
 
 def merged_dots(dots: Any, out: Any) -> Any:
@@ -240,6 +241,11 @@ spread_to.rule = Rule(  # type: ignore[attr-defined]
     "spread_to", ("g", "wide"),
     vjp=(lambda h, out, g, wide: sum_to(h, g), None),
     jvp=lambda dots, out, g, wide: spread_to(dots[0], wide),
+)  # fmt: skip
+materialize.rule = Rule(  # type: ignore[attr-defined]
+    "materialize", ("x_bar", "x"),
+    vjp=(lambda g, out, x_bar, x: g, None),
+    jvp=lambda dots, out, x_bar, x: materialize(dots[0], x),
 )  # fmt: skip
 zeros_like_tree.rule = Rule("zeros_like_tree", ("x",), zero=True)  # type: ignore[attr-defined]
 ones_like_tree.rule = Rule("ones_like_tree", ("x",), zero=True)  # type: ignore[attr-defined]

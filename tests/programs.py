@@ -10,6 +10,7 @@ import random
 from typing import Any
 
 SCALARS = ("a", "b", "c")
+WIDE = 10_000  # seeds from here on are written in the wider grammar
 
 
 class Writer:
@@ -136,7 +137,7 @@ class Writer:
 
 def program(seed: int, np: Any) -> Any:
     """The random function of a seed, over an array module."""
-    text = Writer(seed).text()
+    text = text_of(seed)
     file = f"<program {seed}>"
     linecache.cache[file] = (len(text), None, text.splitlines(keepends=True), file)
     space: dict[str, Any] = {"np": np}
@@ -146,4 +147,6 @@ def program(seed: int, np: Any) -> Any:
 
 def text_of(seed: int) -> str:
     """The text of a seed's program."""
-    return Writer(seed).text()
+    from tests.wide_programs import WideWriter
+
+    return (WideWriter if seed >= WIDE else Writer)(seed).text()

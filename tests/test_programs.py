@@ -15,9 +15,10 @@ import overt
 import overt.numpy as np
 from tests import programs
 
-EVERY = range(100)  # seeds whose gradient is checked
-STAGED = range(0, 100, 10)  # seeds that are compiled as well, which takes a second each
-NIGHT = range(1000, 6000)
+W = programs.WIDE
+EVERY = [*range(50), *range(W, W + 50)]  # seeds whose gradient is checked
+STAGED = EVERY[::10]  # seeds that are compiled as well, which takes a second each
+NIGHT = [*range(1000, 2500), *range(W + 1000, W + 4500)]
 FOUND = [2155, 2432, 3477, 4456, 4547]  # seeds whose second derivative was wrong once
 COMPILED = [1130, 2250, 3120, 4220]  # seeds that were wrong or refused once, when compiled
 
