@@ -195,9 +195,9 @@ class LoopReversal:
             self.parallel.append((target, items))
 
     def field_name(self, field: ast.expr) -> str:
-        if isinstance(field, ast.Name) and self.sweep.activity.expr(field):
-            return self.fresh(field.id)
-        return self.names.fresh("_")
+        if not self.sweep.activity.expr(field):
+            return self.names.fresh("_")
+        return self.fresh(field.id) if isinstance(field, ast.Name) else self.names.fresh("item_bar")
 
     def fresh(self, name: str) -> str:
         held = self.names.fresh(f"{core.base(name)}_bar")

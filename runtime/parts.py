@@ -27,7 +27,12 @@ def is_array(x: Any) -> bool:
     if isinstance(x, _ARRAYS):
         return True
     kind = type(x)
-    if kind is Aval or kind is UndefinedValue or not hasattr(kind, "dtype") and "__getattr__" in vars(kind):
+    if (
+        kind is Aval
+        or kind is UndefinedValue
+        or not hasattr(kind, "dtype")
+        and "__getattr__" in vars(kind)
+    ):
         return False  # what a user's `__getattr__` makes up is none of an array's
     if not hasattr(x, "dtype"):
         return False

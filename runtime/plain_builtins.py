@@ -6,6 +6,7 @@ import math
 from typing import Any
 
 import overt.runtime.numpy as np
+from overt.runtime import plain_math
 from overt.runtime.arranging import chosen_item, order_of, picked, place_of
 from overt.runtime.parts import is_array
 from overt.runtime.staged_builtins import sorted_
@@ -102,16 +103,24 @@ def sorted_of(items: Any, key: Any = None, reverse: bool = False) -> Any:
     return picked(items, order)
 
 
-def max_by(items: Any, key: Any) -> Any:
-    """`max(items, key=key)`."""
+def max_by(items: Any, key: Any = None, default: Any = MISSING) -> Any:
+    """`max(items, key=key, default=default)`."""
     items = list(items)
+    if len(items) == 0 and default is not MISSING:
+        return default
+    if key is None:
+        return max_of(items)
     place = place_of(items, key, True)
     return chosen_item(items, place)
 
 
-def min_by(items: Any, key: Any) -> Any:
-    """`min(items, key=key)`."""
+def min_by(items: Any, key: Any = None, default: Any = MISSING) -> Any:
+    """`min(items, key=key, default=default)`."""
     items = list(items)
+    if len(items) == 0 and default is not MISSING:
+        return default
+    if key is None:
+        return min_of(items)
     place = place_of(items, key, False)
     return chosen_item(items, place)
 
@@ -145,29 +154,13 @@ def complex_of(real: Any, imag: Any = 0.0) -> Any:
     return real + 1j * imag
 
 
-def prod_of(items: Any, start: Any = 1) -> Any:
-    """`math.prod(items)`."""
-    total = start
-    for item in items:
-        total = total * item
-    return total
-
-
-def dist_of(p: Any, q: Any) -> Any:
-    """`math.dist(p, q)`."""
-    total = 0.0
-    for a, b in zip(p, q, strict=True):
-        total = total + (a - b) ** 2
-    return np.sqrt(total)
-
-
 def divmod_of(x: Any, y: Any) -> Any:
     """`divmod(x, y)`."""
     return x // y, x % y
 
 
 # Those that are no builtins, or classes.
-TWINS = {complex: complex_of, math.fsum: sum_of, math.prod: prod_of, math.dist: dist_of}
+TWINS: dict[Any, Any] = {complex: complex_of, math.fsum: sum_of, **plain_math.TWINS}
 
 PLAIN = {
     "sum": sum_of,

@@ -40,6 +40,7 @@ _MATH = {
     "asin": "arcsin", "acos": "arccos", "atan": "arctan", "atan2": "arctan2", "asinh": "arcsinh",
     "acosh": "arccosh", "atanh": "arctanh", "pow": "power", "fabs": "abs",
 }  # fmt: skip
+_SPECIAL = {"erf": "erf", "erfc": "erfc", "lgamma": "gammaln"}
 _OPERATOR = {
     "add": "add", "sub": "subtract", "mul": "multiply", "truediv": "divide", "neg": "negative",
     "pos": "positive", "floordiv": "floor_divide", "mod": "remainder", "pow": "power",
@@ -50,7 +51,8 @@ _OPERATOR = {
 }  # fmt: skip
 _SAME_IN_MATH = frozenset((
     "sin", "cos", "tan", "sinh", "cosh", "tanh", "exp", "exp2", "expm1", "log", "log2", "log10",
-    "log1p", "sqrt", "cbrt", "hypot",
+    "log1p", "sqrt", "cbrt", "hypot", "degrees", "radians", "fmod", "copysign", "isnan", "isinf",
+    "isfinite", "floor", "ceil", "trunc",
 ))  # fmt: skip
 
 
@@ -66,6 +68,10 @@ def counterpart(fn: Any) -> Any | None:
     home = "numpy" if isinstance(fn, np.ufunc) else getattr(fn, "__module__", None)
     import overt.runtime.numpy as ours
 
+    if home == "math" and name in _SPECIAL:
+        from overt.runtime.scipy import special
+
+        return getattr(special, _SPECIAL[name])
     if home == "math":
         name = _MATH.get(name, name if name in _SAME_IN_MATH else "")
         return getattr(ours, name, None)

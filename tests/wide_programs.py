@@ -1,10 +1,10 @@
-"""Random programs of a wider grammar: lists, dictionaries, nested functions, helpers, more exits."""
+"""Random programs of a wider grammar: lists, dictionaries, nested functions, helpers, exits."""
 
 from __future__ import annotations
 
 from tests.programs import SCALARS, Writer
 
-HELPER = '''\
+HELPER = """\
 def helper(x, y=0.5, *, scale=1.0, steps=2):
     for step in range(steps):
         if x > 1.7:
@@ -13,7 +13,7 @@ def helper(x, y=0.5, *, scale=1.0, steps=2):
     return x * y
 
 
-'''
+"""
 KEYS = ('"p"', '"q"')
 PLACES = ("0", "1", "2", "-1")
 
@@ -97,7 +97,7 @@ class WideWriter(Writer):
             return super().statement(depth, looping)
         self.budget -= 1
         pad = "    " * depth
-        lines = self.choose(self.numbers, self.list, self.dictionary, self.vectors, self.nested)
+        lines = self.choose(self.numbers, self.items_of_list, self.items_of_dictionary, self.vectors, self.nested)
         return [pad + line for line in lines(depth)]
 
     def numbers(self, depth: int) -> list[str]:
@@ -113,7 +113,7 @@ class WideWriter(Writer):
             [f"if -0.9 < {a} < {b} < 1.1:", f"    {a} -= {y}"],
         )
 
-    def list(self, depth: int) -> list[str]:
+    def items_of_list(self, depth: int) -> list[str]:
         a, i, x, y = self.choose(*SCALARS), self.choose(*PLACES), self.expression(1), self.atom()
         if self.over_xs:
             return [f"{a} = 0.5 * xs[{i}] + {x}"]
@@ -134,8 +134,8 @@ class WideWriter(Writer):
             [f"del xs[{i}]", f"xs += [{x}]"],
         )
 
-    def dictionary(self, depth: int) -> list[str]:
-        a, key, x, y = self.choose(*SCALARS), self.choose(*KEYS), self.expression(1), self.atom()
+    def items_of_dictionary(self, depth: int) -> list[str]:
+        a, key, x = self.choose(*SCALARS), self.choose(*KEYS), self.expression(1)
         if self.over_d:
             return [f"{a} = 0.5 * d[{key}] + {x}"]
         return self.choose(

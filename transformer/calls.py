@@ -366,7 +366,7 @@ def of_builtin(f: Any, args: tuple[Any, ...], keywords: dict[str, Any]) -> Any:
 
     plain = PLAIN.get(name)
     if name in ("max", "min") and keywords:
-        if "default" in keywords or len(args) != 1:
+        if len(args) != 1:
             return None
         return vjp_of(max_by if name == "max" else min_by, *args, **keywords)
     if plain is None:

@@ -411,7 +411,7 @@ def of_builtin(
 
     plain = PLAIN.get(name)
     if name in ("max", "min") and keywords:
-        if "default" in keywords or len(args) != 1:
+        if len(args) != 1:
             return None
         by = max_by if name == "max" else min_by
         return jvp_of(by, args, dots, keywords, keyword_dots)

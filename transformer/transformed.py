@@ -248,7 +248,7 @@ def lifted(fn: Any) -> Callable[..., Any]:
     if getattr(fn, "__module__", None) == "math":
         from overt.runtime.plain_builtins import TWINS
 
-        ours = counterpart(fn) or TWINS.get(fn)
+        ours = TWINS.get(fn) or counterpart(fn)
         if ours is not None:
             return functools.partial(of_numbers, fn, ours)
     if isinstance(fn, CACHED):
@@ -297,11 +297,11 @@ def takes_turns(fn: Any) -> bool:
     return isinstance(node, ast.FunctionDef) and changes_others(node)
 
 
-def of_numbers(fn: Callable[..., Any], ours: Any, *args: Any) -> Any:
+def of_numbers(fn: Callable[..., Any], ours: Any, *args: Any, **keywords: Any) -> Any:
     """A function of `math`; of values that Python has not got, ours of `overt.numpy`."""
-    if any(isinstance(x, Array) and not is_known(x) for x in tree_leaves(args)):
-        return ours(*args)
-    return fn(*args)
+    if any(isinstance(x, Array) and not is_known(x) for x in tree_leaves((args, keywords))):
+        return ours(*args, **keywords)
+    return fn(*args, **keywords)
 
 
 def unlifted(fn: Any) -> Any:

@@ -125,7 +125,7 @@ def item_at(x: Any, index: Any) -> Any:
 
 @with_rule(
     arrays=("piece", "x", "index"),
-    vjp=(lambda g, out, piece, x, index: getitem(g, index), None, None),
+    vjp=(lambda g, out, piece, x, index: fitted(getitem(g, index), piece), None, None),
     jvp=lambda dots, out, piece, x, index: place(dots[0], x, index),
 )
 def place(piece: Any, x: Any, index: Any) -> Any:
