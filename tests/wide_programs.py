@@ -72,7 +72,7 @@ class WideWriter(Writer):
             f"(lambda u, w={y}: u * w + 0.1)({x})",
             "0.2 * sum(xs)",
             f"sum([u * 0.3 for u in xs if u < {y} + 0.0123])",
-            f"sum(u * w for u, w in zip(xs, v))",
+            "sum(u * w for u, w in zip(xs, v))",
             f"0.5 * sum({{key: value * {y} for key, value in d.items()}}.values())",
         )
 
@@ -97,7 +97,9 @@ class WideWriter(Writer):
             return super().statement(depth, looping)
         self.budget -= 1
         pad = "    " * depth
-        lines = self.choose(self.numbers, self.items_of_list, self.items_of_dictionary, self.vectors, self.nested)
+        lines = self.choose(
+            self.numbers, self.items_of_list, self.items_of_dictionary, self.vectors, self.nested
+        )
         return [pad + line for line in lines(depth)]
 
     def numbers(self, depth: int) -> list[str]:
@@ -121,7 +123,7 @@ class WideWriter(Writer):
             [f"xs[{i}] = {x}"],
             [f"xs[{i}] += {x}"],
             [f"xs[1:] = [{x}, {y}]"],
-            [f"xs[:2] = xs[1:]"],
+            ["xs[:2] = xs[1:]"],
             [f"xs[0], xs[2] = xs[2], {x}"],
             [f"xs.append({x})", f"{a} = xs.pop(0)"],
             [f"xs.insert(1, {x})", f"{a} = 0.4 * xs.pop()"],
@@ -130,7 +132,7 @@ class WideWriter(Writer):
             ["xs = sorted([u * (1.0 + 0.1 * n) + 0.013 * n for n, u in enumerate(xs)])"],
             [f"xs = [0.5 * u + {y} for u in xs]"],
             ["xs.sort(key=lambda u: u * u + 0.1 * u)"],
-            [f"first, *rest = xs", f"xs = [*rest, first * {y}]"],
+            ["first, *rest = xs", f"xs = [*rest, first * {y}]"],
             [f"del xs[{i}]", f"xs += [{x}]"],
         )
 
