@@ -496,8 +496,9 @@ class Aliases:
 
     def check_operator(self, s: Assign, alive: set[str]) -> None:
         """`x += v` changes an array itself; mark it where another name for it is needed later."""
-        assert isinstance(s.value, ast.BinOp)
-        old = s.value.left
+        operation = s.value
+        assert isinstance(operation, ast.BinOp | ast.Call)
+        old = operation.left if isinstance(operation, ast.BinOp) else operation.args[0]
         if not isinstance(old, ast.Name) or not is_local(old.id):
             return
         mine = core.base(old.id)
@@ -510,7 +511,8 @@ class Aliases:
             h for v in versions for h in self.holders(v) if h in needed and core.base(h) != mine
         }
         if others or rows:
-            self.mark(s, "@unshared", [old.id])
+            ours = isinstance(operation, ast.BinOp)
+            self.mark(s, "@unshared" if ours else "@unshared_values", [old.id])
 
     def check_calls(self, s: Assign | core.Do, node: ast.AST, alive: set[str]) -> None:
         """Refuse a call of a function that changes an argument which is needed later."""

@@ -27,6 +27,8 @@ class Text:
     object: Callable[[ast.expr], Any] = lambda node: None
     known: Callable[[ast.expr], str] = lambda node: ""  # "module.name" of a builtin or the like
     methods: Callable[[str], list[ast.FunctionDef]] = lambda name: []  # of classes of the file
+    # Whether a class of the user's has such a method for `+=` or its kin.
+    has_method: Callable[[str], bool] = lambda name: False
 
     def generator(self, name: str) -> ast.FunctionDef | None:
         """The definition of a generator; None for other functions, which are not looked for."""
@@ -47,6 +49,7 @@ class Building:
         self.origin = NOWHERE
         self.enclosing: set[str] = set()  # local names of the functions around this one
         self.local: set[str] = set()
+        self.numbers: set[str] = set()  # names of what surely is a number
         self.made: set[str] = set()  # names that removing exits needed
         self.through: frozenset[str] = frozenset()  # names kept in step with what is stored
         self.fills: frozenset[str] = frozenset()  # names whose objects the statement writes into

@@ -35,3 +35,18 @@ def classes_of(space: Any) -> Iterator[type]:
             if isinstance(found, type) and found not in seen and not is_library(found.__module__):
                 seen.add(found)
                 yield found
+
+
+def operators_in_place(space: Any) -> set[str]:
+    """The methods for `+=` and its kin of classes here and around the functions that are here."""
+    spaces = {id(space): space}
+    for value in list(space.values()):
+        if isinstance(value, types.FunctionType) and not is_library(value.__module__ or "builtins"):
+            spaces.setdefault(id(value.__globals__), value.__globals__)
+    return {
+        name
+        for each in spaces.values()
+        for kind in classes_of(each)
+        for name in kind.__dict__
+        if name.startswith("__i") and name.endswith("__")
+    }

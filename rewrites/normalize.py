@@ -30,6 +30,7 @@ from overt.rewrites.patterns import match_to_branches
 from overt.rewrites.pushes import pushes_as_values
 from overt.rewrites.refusal import Refusal
 from overt.rewrites.scopes import Renamed, Scope, changed_names, locals_of, parameters
+from overt.rewrites.storing import names_of_numbers
 from overt.rewrites.views import assigned_names, written_through
 
 
@@ -75,6 +76,7 @@ class Builder(Flows):
         else:
             scope = Scope(node)
         self.cells = scope.cells | scope.outer
+        self.numbers = names_of_numbers(node) - self.cells
         refuse_changed_defaults(node)
         without_default = len(a.posonlyargs) + len(a.args) - len(a.defaults)
         defaults: list[ast.expr | None] = [*[None] * without_default, *a.defaults]

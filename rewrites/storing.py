@@ -10,6 +10,14 @@ from overt.rewrites.building import Building
 from overt.rewrites.foreign import grows
 from overt.rewrites.refusal import Refusal
 
+OPERATORS: dict[type[ast.operator], tuple[str, str]] = {
+    ast.Add: ("add", "+"), ast.Sub: ("sub", "-"), ast.Mult: ("mul", "*"),
+    ast.Div: ("truediv", "/"), ast.FloorDiv: ("floordiv", "//"), ast.Mod: ("mod", "%"),
+    ast.Pow: ("pow", "**"), ast.MatMult: ("matmul", "@"), ast.BitAnd: ("and", "&"),
+    ast.BitOr: ("or", "|"), ast.BitXor: ("xor", "^"), ast.LShift: ("lshift", "<<"),
+    ast.RShift: ("rshift", ">>"),
+}  # fmt: skip
+
 
 class Stores(Building):
     """Assignments, and calls that change what a name holds."""
@@ -74,12 +82,24 @@ class Stores(Building):
             return
         if isinstance(target, ast.Name):
             old = self.expr(ast.Name(target.id, ast.Load()))
-            value = ast.BinOp(old, s.op, self.expr(s.value))
+            value = self.combined(old, s)
             value.through = self.through  # type: ignore[attr-defined]
             self.emit(core.Assign(self.bind(target.id), value, self.origin, in_place=True))
             return
         place = self.settled(target)
-        self.store(place, ast.BinOp(self.expr(reading(place)), s.op, self.expr(s.value)))
+        self.store(place, self.combined(self.expr(reading(place)), s))
+
+    def combined(self, old: ast.expr, s: ast.AugAssign) -> ast.expr:
+        """What `old` becomes; an object of the user's may have a method that changes it."""
+        word, symbol = OPERATORS[type(s.op)]
+        value = self.expr(s.value)
+        if self.is_number(s.target) or not self.text.has_method(f"__i{word}__"):
+            return ast.BinOp(old, s.op, value)
+        return core.call(core.name("@in_place"), old, core.constant(symbol), value)
+
+    def is_number(self, target: ast.expr) -> bool:
+        """Whether a name holds what numbers written in the function have come to."""
+        return isinstance(target, ast.Name) and target.id in self.numbers
 
     def settled(self, target: ast.expr) -> ast.expr:
         """The target with an index that does something replaced by a name, so that it runs once."""
@@ -207,3 +227,37 @@ def index_of(index: ast.expr) -> ast.expr:
     if any(isinstance(n, ast.Slice) for n in ast.walk(index)):
         return ast.Subscript(core.name("@at"), index, ast.Load())
     return index
+
+
+def names_of_numbers(node: ast.AST) -> set[str]:
+    """Names that are set to numbers only, and by arithmetic of such."""
+    given: dict[str, list[ast.expr | None]] = {}
+    for n in ast.walk(node):
+        if isinstance(n, ast.Assign) and len(n.targets) == 1 and isinstance(n.targets[0], ast.Name):
+            given.setdefault(n.targets[0].id, []).append(n.value)
+        elif isinstance(n, ast.AugAssign) and isinstance(n.target, ast.Name):
+            given.setdefault(n.target.id, []).append(n.value)
+    written = [n.targets[0] for n in ast.walk(node) if isinstance(n, ast.Assign)]
+    written += [n.target for n in ast.walk(node) if isinstance(n, ast.AugAssign)]
+    plain = set(map(id, written))
+    for n in ast.walk(node):
+        if isinstance(n, ast.Name) and not isinstance(n.ctx, ast.Load) and id(n) not in plain:
+            given.setdefault(n.id, []).append(None)
+        elif isinstance(n, ast.arg):
+            given.setdefault(n.arg, []).append(None)
+    found = set(given)
+    while True:
+        fewer = {n for n in found if all(v and is_number(v, found) for v in given[n])}
+        if fewer == found:
+            return found
+        found = fewer
+
+
+def is_number(value: ast.expr, names: set[str]) -> bool:
+    if isinstance(value, ast.Name):
+        return value.id in names
+    if isinstance(value, ast.BinOp):
+        return is_number(value.left, names) and is_number(value.right, names)
+    if isinstance(value, ast.UnaryOp):
+        return is_number(value.operand, names)
+    return isinstance(value, ast.Constant) and isinstance(value.value, int | float | complex)

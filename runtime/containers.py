@@ -8,10 +8,12 @@ from __future__ import annotations
 
 import collections
 import copy
-from collections.abc import Mapping, Sequence
+import operator
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from overt.runtime.called import call_method
+from overt.runtime.escape import BY_SOURCE, Escape
 from overt.runtime.world import is_users_object
 
 __all__ = [
@@ -23,11 +25,22 @@ __all__ = [
     "no_parts",
     "no_views",
     "not_kept",
+    "in_place",
     "popped",
+    "unshared",
+    "unshared_values",
 ]
 
 
 COPIED = (list, dict, set, bytearray, collections.deque)
+OPERATORS: dict[str, tuple[str, Callable[[Any, Any], Any]]] = {
+    symbol: (f"__i{name.strip('_')}__", getattr(operator, name))
+    for symbol, name in {
+        "+": "add", "-": "sub", "*": "mul", "/": "truediv", "//": "floordiv", "%": "mod",
+        "**": "pow", "@": "matmul", "&": "and_", "|": "or_", "^": "xor", "<<": "lshift",
+        ">>": "rshift",
+    }.items()
+}  # fmt: skip
 IN_PLACE = [f"__i{n}__" for n in "add sub mul truediv floordiv pow matmul and or xor".split()]
 
 
@@ -65,6 +78,22 @@ def popped(xs: Any, method: str, *args: Any) -> tuple[Any, Any]:
         return call_method(xs, method, *args), xs
     result = getattr(xs, method)(*args)
     return result, xs
+
+
+def in_place(x: Any, symbol: str, value: Any) -> Any:
+    """What `x` is after `x += value`; an object of the user's may change itself.
+
+    >>> in_place(2, "*", 3)
+    6
+    """
+    name, plain = OPERATORS[symbol]
+    if is_users_object(x) and hasattr(type(x), name):
+        if BY_SOURCE.get():
+            raise Escape(x)
+        made = call_method(x, name, value)
+        if made is not NotImplemented:
+            return made
+    return plain(x, value)
 
 
 class _At:
@@ -118,7 +147,14 @@ def unshared(*values: Any) -> None:
 
     >>> unshared(1.0)
     """
-    if any(getattr(x, "ndim", 0) > 0 or changes_in_place(x) for x in values):
+    if any(map(changes_in_place, values)):
+        unshared_values(*values, always=True)
+    unshared_values(*values)
+
+
+def unshared_values(*values: Any, always: bool = False) -> None:
+    """The same where objects of the user's change themselves, so that both show it."""
+    if always or any(getattr(x, "ndim", 0) > 0 or isinstance(x, COPIED) for x in values):
         raise NotImplementedError(
             "an array, list or object is changed by an operator such as `+=` while another "
             "variable names it too and is used later: in Python both would change. Write "

@@ -272,3 +272,83 @@ def test_an_unknown_manager_that_ends_exceptions_is_refused() -> None:
         x = numpy.ones(2) if way is overt.vmap else 1.0
         with pytest.raises(NotImplementedError, match="Tolerant ends this ValueError"):
             way(ended_by_an_attribute)(x)
+
+
+class Vector:
+    def __init__(self, x, y):
+        self.x = x
+        self.y = y
+
+    def __add__(self, o):
+        return Vector(self.x + o.x, self.y + o.y)
+
+    def __iadd__(self, o):
+        self.x += o.x
+        self.y += o.y
+        return self
+
+    def __mul__(self, k):
+        return Vector(self.x * k, self.y * k)
+
+
+class Body:
+    def __init__(self, position, velocity):
+        self.position = position
+        self.velocity = velocity
+
+    def step(self, dt):
+        self.position += self.velocity * dt
+
+
+class Events:
+    def __init__(self):
+        self.handlers = []
+
+    def __iadd__(self, handler):
+        self.handlers.append(handler)
+        return self
+
+    def fire(self, x):
+        return sum(handler(x) for handler in self.handlers)
+
+
+def in_place_of_two_names(x):
+    s = Vector(x, 1.0)
+    t = s
+    s += Vector(x, x)
+    s = s + t
+    return s.x * t.y
+
+
+def in_place_of_an_attribute(x):
+    body = Body(Vector(x, 1.0), Vector(1.0, x))
+    position = body.position
+    for _ in range(3):
+        body.step(0.5)
+    return position.x * position.y + body.position.x
+
+
+def in_place_in_a_branch(x):
+    s = Vector(x, 1.0)
+    t = s
+    if x > 1.0:
+        s += Vector(x, x)
+    return t.x * s.y
+
+
+def in_place_of_handlers(x):
+    events = Events()
+    events += lambda v: v * x
+    events += lambda v: v**3
+    total = 0.0
+    for _ in range(2):
+        total += events.fire(x)
+    return total
+
+
+@pytest.mark.parametrize(
+    "f",
+    [in_place_of_two_names, in_place_of_an_attribute, in_place_in_a_branch, in_place_of_handlers],
+)
+def test_operators_in_place(f: Any) -> None:
+    assert_every_way(f, (0.63, 1.87))

@@ -17,7 +17,7 @@ from collections.abc import Callable
 from typing import Any
 
 from overt.rewrites.refusal import Refusal
-from overt.runtime.containers import COPIED, appended, changed, popped
+from overt.runtime.containers import COPIED, appended, changed, in_place, popped
 from overt.runtime.cotangents import Moved, Token, move, shapes_in
 from overt.runtime.derivatives import is_inexact, zeros_like_tree
 from overt.runtime.escape import KEPT, Escape, held_by, is_kept, settled, unchanged
@@ -75,7 +75,13 @@ from overt.transformer.recording import must_leave
 from overt.transformer.transformed import CACHED, Transformed
 
 MOVERS = (list, tuple, dict, zip, enumerate, reversed, popped, changed)
-CHANGERS = (appended, changed, popped, set_item)  # on an object of the user's: a method of its own
+CHANGERS = (
+    appended,
+    changed,
+    in_place,
+    popped,
+    set_item,
+)  # on an object of the user's: a method of its own
 CACHES = (functools.cache, functools.lru_cache)
 COPIES = (copy.copy, copy.deepcopy)
 CHOSEN = "a function chosen by data holds values that are being differentiated"

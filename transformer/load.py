@@ -21,6 +21,7 @@ from typing import Any
 from overt.rewrites import core, normalize
 from overt.rewrites.aliasing import MAKERS, check_aliases
 from overt.rewrites.core import NOWHERE, Origin
+from overt.rewrites.members import operators_in_place
 from overt.rewrites.refusal import Refusal
 from overt.rewrites.rules import Resolver, our_function
 from overt.rewrites.scopes import nodes_at
@@ -287,7 +288,14 @@ def text_of(loaded: Loaded, resolver: Resolver) -> normalize.Text:
 
     is_saved = lambda callee: resolver.object(callee) is Saved
     methods = functools.partial(methods_of, loaded.file.tree)
-    return normalize.Text(loaded.file.origin, is_saved, definition, resolver.object, known, methods)
+
+    @functools.cache
+    def in_place() -> set[str]:
+        return operators_in_place(loaded.function.__globals__)
+
+    has_method = lambda name: bool(methods(name)) or name in in_place()
+    origin = loaded.file.origin
+    return normalize.Text(origin, is_saved, definition, resolver.object, known, methods, has_method)
 
 
 def methods_of(tree: ast.Module, name: str) -> list[ast.FunctionDef]:
