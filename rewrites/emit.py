@@ -429,7 +429,7 @@ class Emitter:
 
     def needs_copies(self, pairs: list[tuple[str, ast.expr]]) -> bool:
         return any(
-            self.rename(t) != self.printer.text(v) and not self.is_unset(t, v) for t, v in pairs
+            not self.is_unset(t, v) and self.rename(t) != self.printer.text(v) for t, v in pairs
         )
 
     def is_unset(self, target: str, value: ast.expr) -> bool:

@@ -40,8 +40,9 @@ class Sinking:
         return replace(self.function, body=self.block(self.function.body))
 
     def block(self, block: Block) -> Block:
-        done = list(block)
-        for i, s in enumerate(block):
+        done: list[Any] = list(block)
+        for i in range(len(done)):
+            s = done[i]  # perhaps joined already
             if isinstance(s, If) and is_asking(s.test):
                 self.sink(done, i, s)
         return tuple(self.within(s) for s in done if not isinstance(s, Gone))

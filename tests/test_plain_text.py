@@ -124,3 +124,16 @@ def test_names_that_are_read_are_not_underscores() -> None:
 def test_a_loop_that_records_nothing_is_undone_as_often() -> None:
     twice = overt.grad(overt.grad(swung))
     np.testing.assert_allclose(overt.jit(twice)(0.7), twice(0.7), rtol=1e-6)
+
+
+def test_three_branches_on_one_test() -> None:
+    def f(x: Any) -> Any:
+        y = x
+        try:
+            while y < 2.0:
+                y = y * 1.6
+        except ValueError:
+            y = 0.0
+        return y * x
+
+    assert_every_way(f)
