@@ -570,7 +570,11 @@ def function_text(
 
     The runtime names it uses are added to `imports`, each line's origin to `origins`.
     """
-    lines = Emitter(function, {}, imports, others).emit()
+    used: set[str] = set()
+    lines = Emitter(function, {}, used, others).emit()
+    if not any(core.UNDEFINED in line for line in lines):  # only asked for on the way
+        used.discard(core.UNDEFINED)
+    imports |= used
     while lines and not lines[-1].strip():
         lines.pop()
     if origins is not None:

@@ -12,8 +12,8 @@ from dataclasses import replace
 
 from overt.rewrites import core
 from overt.rewrites.core import Assign, Block, For, Function, If, Names, Stmt, While, With
-from overt.rewrites.liveness import Pruner
-from overt.rewrites.sinking import is_plain, uses_in
+from overt.rewrites.liveness import Pruner, uses_in
+from overt.rewrites.sinking import is_plain
 
 
 def settled(function: Function, pruner: Pruner) -> Function:

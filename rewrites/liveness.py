@@ -13,6 +13,7 @@ from __future__ import annotations
 import ast
 import functools
 import types
+from collections import Counter
 from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from typing import Any
@@ -193,6 +194,22 @@ class Pruner:
         while isinstance(root, ast.Subscript | ast.Attribute):
             root = root.value
         return not isinstance(root, ast.Name) or core.base(root.id) in self.shared
+
+
+def uses_in(block: core.Block) -> Counter[str]:
+    """How often names are read; those that nested functions capture count too."""
+    found: Counter[str] = Counter()
+
+    def visit(node: Any) -> Any:
+        found.update(n.id for n in ast.walk(node) if isinstance(n, ast.Name))
+        return node
+
+    for s in block:
+        core.map_stmt(s, visit)
+    for s in core.walk(block):
+        if isinstance(s, Define):
+            found.update(core.free_of_function(s.function))
+    return found
 
 
 def catches(s: With) -> bool:

@@ -233,6 +233,8 @@ class Nesting:
             return replace(s, items=items, body=body + tuple(new_ones(rest, pending))), before
         if isinstance(s, Assign):
             limit = 999 if s.origin.line else LONGEST
+            if isinstance(s.target, tuple) and not s.origin.line:
+                limit -= sum(len(core.base(n)) + 2 for n in core.pattern_names(s.target))
             value = self.replaced(s.value, pending, before, limit)
             return replace(s, value=value), before
         if isinstance(s, Do):

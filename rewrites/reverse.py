@@ -137,7 +137,7 @@ def begun(program: Program, function: Function, active: set[str]) -> Sweep:
     except Refusal as refusal:
         raise program.located(refusal, function) from None
     shapes = Shapes(program.resolver)
-    shapes.function(flat)
+    shapes.function(flat, active)
     return Sweep(program, flat, activity, shapes, names)
 
 

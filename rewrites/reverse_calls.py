@@ -10,6 +10,7 @@ from overt.rewrites import core
 from overt.rewrites.bars import Bar, item
 from overt.rewrites.core import Assign, Function, Stmt
 from overt.rewrites.pushes import is_push
+from overt.rewrites.ranks import rank_of
 from overt.rewrites.refusal import Refusal
 from overt.rewrites.reverse_operations import Operations
 from overt.rewrites.rules import ARRAY_METHODS, Application, applied, as_function_of_array
@@ -98,8 +99,13 @@ class Calls(Operations):
         left = self.names.fresh(f"{core.base(holder.id)}_bar")  # type: ignore[attr-defined]
         self.shapes.known[taken] = self.shape(item_.id)  # type: ignore[attr-defined]
         self.shapes.known[left] = self.shape(holder.id)  # type: ignore[attr-defined]
-        called = core.call(core.name("@withdrawn"), g, index, item_)
-        self.out.append(Assign((taken, left), called))
+        place = ast.Subscript(g, index, ast.Load())
+        if isinstance(g, ast.Name) and rank_of(ast.Subscript(holder, index), self.shapes) == 0:
+            zero = core.call(core.name("@set_item"), g, index, core.constant(0.0))
+            self.out += [Assign(taken, place), Assign(left, zero)]
+        else:
+            called = core.call(core.name("@withdrawn"), g, index, item_)
+            self.out.append(Assign((taken, left), called))
         self.acc(item_.id, core.name(taken), array=False, maybe_none=False)  # type: ignore[attr-defined]
         self.acc(holder.id, core.name(left), array=False, maybe_none=False)  # type: ignore[attr-defined]
 

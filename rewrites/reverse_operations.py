@@ -11,6 +11,7 @@ from overt.rewrites.activity import plain_tuple
 from overt.rewrites.algebra import plainer
 from overt.rewrites.bars import Bar, Bars, np_call
 from overt.rewrites.core import Assign, Stmt
+from overt.rewrites.ranks import rank_of
 from overt.rewrites.refusal import Refusal
 from overt.rewrites.rules import ARRAY_ATTRIBUTES, Application, applied
 from overt.rewrites.shapes import SCALAR, operator_call
@@ -119,7 +120,13 @@ class Operations(Bars):
             part = plainer(part)
             whole = isinstance(x, ast.Name) and x.id in self.temporary and x.id not in self.bars
             if not isinstance(x, ast.Name):
-                self.pieces(x, part)
+                numbers = all(self.shapes.of(e) == SCALAR for e in getattr(x, "elts", ()))
+                flat = (
+                    numbers
+                    and application.rule.name in ("array", "stack")
+                    and rank_of(out, self.shapes) == 1
+                )
+                self.pieces(x, g if flat else part)
             elif bar.maybe_none and not whole and ast.dump(part) == ast.dump(g):
                 # of `d + 1`, an int perhaps
                 same = not elementwise or self.shape(x.id) == self.shape(out.id)

@@ -11,6 +11,8 @@ import ast
 
 from overt.rewrites import core
 from overt.rewrites.core import Assign, Define, Do, For, If, While, With
+from overt.rewrites.liveness import uses_in
+from overt.rewrites.ranks import is_count, rank_of
 from overt.rewrites.rules import OPERATORS, Resolver, applied
 from overt.rewrites.scopes import SET_ITEM
 from overt.runtime.primitive import rule_of
@@ -28,8 +30,15 @@ class Shapes:
         self.resolver = resolver
         self.known: dict[str, Shape] = {}
         self.reduced: dict[str, Shape] = {}  # the shape that a reduced one with its axes is of
+        self.ranks: dict[str, int] = {}  # of arrays whose number of axes is known
+        self.counts: set[str] = set()  # whole numbers, such as those that loops count
+        self.inactive: set[str] = set()  # parameters without a derivative
+        self.whole: core.Function | None = None
 
-    def function(self, f: core.Function) -> None:
+    def function(self, f: core.Function, active: set[str] | None = None) -> None:
+        self.whole = f
+        if active is not None:
+            self.inactive = {p.name for p in f.params} - active
         for p in f.params:
             self.known[p.name] = frozenset([p.name])
         self.block(f.body)
@@ -37,6 +46,7 @@ class Shapes:
     def block(self, block: core.Block) -> None:
         for s in block:
             if isinstance(s, Assign):
+                self.stored(s.value, block)
                 self.bind(s.target, s.value)
             elif isinstance(s, If):
                 self.block(s.then)
@@ -54,6 +64,14 @@ class Shapes:
     def bind(self, target: core.Pattern, value: ast.expr) -> None:
         if isinstance(target, str):
             shape = self.of(value)
+            rank = rank_of(value, self)
+            self.ranks.pop(target, None)
+            if rank == 0:
+                shape = SCALAR
+            elif rank is not None:
+                self.ranks[target] = rank
+            if is_count(value, self):
+                self.counts.add(target)
             whole = self.reduced_of(value)
             if whole is not None:
                 self.reduced[target] = whole
@@ -65,24 +83,67 @@ class Shapes:
             for n in core.pattern_names(target):
                 self.known[n] = frozenset([n])
 
+    def stored(self, value: ast.expr, block: core.Block) -> None:
+        """What is stored in the place of a number is one, and what is stacked beside numbers; so is
+        all that is broadcast into it.
+
+        That is known of what only this block reads: it runs as often as the store.
+        """
+        given: list[ast.expr] = []
+        if not isinstance(value, ast.Call):
+            return
+        if isinstance(value.func, ast.Name) and value.func.id in SET_ITEM and len(value.args) == 3:
+            holder, index, item = value.args
+            if rank_of(ast.Subscript(holder, index, ast.Load()), self) == 0:
+                given = [item]
+        elif rank_of(value, self) is None and value.args and isinstance(value.args[0], ast.List):
+            fn = self.resolver.object(value.func)
+            if getattr(fn, "__name__", "") in ("array", "stack") and rule_of(fn) is not None:
+                given = value.args[0].elts
+                if not any(self.of(e) == SCALAR for e in given):
+                    return
+        symbols = set().union(*[self.of(e) or SCALAR for e in given], set())
+        if symbols:
+            own = {s.target for s in block if isinstance(s, Assign) and isinstance(s.target, str)}
+            numbers = frozenset(n for n in symbols if n in own or self.is_only_in(block, n))
+            self.known = {n: shape - numbers for n, shape in self.known.items()}
+
+    def is_only_in(self, block: core.Block, name: str) -> bool:
+        """Whether a parameter without a derivative is read in this block alone."""
+        if name not in self.inactive or self.whole is None:
+            return False
+        elsewhere = uses_in(self.whole.body)[name] - uses_in(block)[name]
+        return not elsewhere and name not in core.reads(self.whole.result)
+
     def loop(self, s: For | While) -> None:
         """A carried value keeps its shape if the body gives back the shape that it started with."""
         if isinstance(s, For):
             indices = isinstance(s.items, ast.Call) and self.resolver.object(s.items.func) is range
             for n in core.pattern_names(s.target):
                 self.known[n] = SCALAR if indices else frozenset([n])
+                if indices:
+                    self.counts.add(n)
         changing: set[str] = set()
+        moving: set[str] = set()  # carried arrays whose rank changes
         while True:
             for c in s.carries:
+                rank = rank_of(c.init, self)
+                self.ranks.pop(c.name, None)
+                if rank is not None and c.name not in moving:
+                    self.ranks[c.name] = rank
                 init = self.of(c.init)
                 fixed = c.name not in changing and init is not None
                 self.known[c.name] = init if fixed else frozenset([c.name])  # type: ignore[assignment]
             self.block(s.body)
             new = {c.name for c in s.carries if self.of(c.next) != self.known[c.name]}
-            if new <= changing:
+            other = {c.name for c in s.carries if rank_of(c.next, self) != self.ranks.get(c.name)}
+            if new <= changing and other <= moving:
                 break
             changing |= new
+            moving |= other
         for c in s.carries:
+            if c.name in self.ranks:
+                self.ranks[c.out] = self.ranks[c.name]
             self.known[c.out] = self.known[c.name] if c.name not in changing else frozenset([c.out])
 
     def arrays(self, block: core.Block) -> set[str]:
@@ -159,6 +220,8 @@ class Shapes:
             if node.attr in ("size", "ndim"):
                 return SCALAR
             return self.of(node.value) if node.attr in ("real", "imag") else None
+        if isinstance(node, ast.Subscript):
+            return SCALAR if rank_of(node, self) == 0 else None
         if isinstance(node, ast.Call):
             return self.call(node)
         return None

@@ -10,14 +10,13 @@ if far:
 from __future__ import annotations
 
 import ast
-from collections import Counter
 from dataclasses import replace
 from typing import Any
 
 from overt.rewrites import core
-from overt.rewrites.core import Assign, Block, Define, For, Function, If, Note, Stmt, While
+from overt.rewrites.core import Assign, Block, For, Function, If, Note, Stmt, While
 from overt.rewrites.emit import recorded_names
-from overt.rewrites.liveness import Pruner
+from overt.rewrites.liveness import Pruner, uses_in
 
 ASKING = (ast.Compare, ast.BoolOp, ast.BinOp, ast.UnaryOp, ast.Name, ast.Constant)
 
@@ -112,22 +111,6 @@ def joined(s: If, later: If) -> If:
         ends.append([core.substitute(getattr(m, side), table) for m in later.merges])
     merges = tuple(core.Merge(m.name, *two) for m, *two in zip(later.merges, *ends, strict=True))
     return replace(later, then=sides[0], orelse=sides[1], merges=merges)
-
-
-def uses_in(block: Block) -> Counter[str]:
-    """How often names are read; those that nested functions capture count too."""
-    found: Counter[str] = Counter()
-
-    def visit(node: Any) -> Any:
-        found.update(n.id for n in ast.walk(node) if isinstance(n, ast.Name))
-        return node
-
-    for s in block:
-        core.map_stmt(s, visit)
-    for s in core.walk(block):
-        if isinstance(s, Define):
-            found.update(core.free_of_function(s.function))
-    return found
 
 
 def answered(function: Function) -> Function:

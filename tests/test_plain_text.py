@@ -87,7 +87,37 @@ def mapped(x: Any) -> Any:
     return np.sum(doubled(np.stack([x, x + 1.0]), x))
 
 
+def table_of_paths(x: Any) -> Any:
+    a = np.array([0.1, 0.5, 1.2]) * x
+    b = np.array([0.2, 0.9])
+    table = np.full((len(a) + 1, len(b) + 1), 10.0)
+    table[0, 0] = 0.0
+    for i in range(1, len(a) + 1):
+        for j in range(1, len(b) + 1):
+            near = np.array([table[i - 1, j], table[i, j - 1], table[i - 1, j - 1]])
+            low = np.min(near)
+            table[i, j] = (a[i - 1] - b[j - 1]) ** 2 + low - np.log(np.sum(np.exp(low - near)))
+    return table[-1, -1]
+
+
+def rows_summed(x: Any) -> Any:
+    grid = np.zeros((2, 3))
+    for i in range(2):
+        grid[i, 1] = x**2 + i
+        grid[i] = grid[i] * x + grid[0, 1]
+    return np.sum(grid * grid)
+
+
+def steps_kept(x: Any) -> Any:
+    path = np.zeros(5)
+    path[0] = x
+    for k in range(1, 5):
+        path[k] = path[k - 1] + 0.1 * np.sin(path[k - 1]) * x
+    return np.stack([path[1], path[4], x * path[2]]).max() + path[3]
+
+
 FUNCTIONS = [bent, cycled, worded, swung, logistic, underscored, legendre, popped]
+FUNCTIONS += [table_of_paths, rows_summed, steps_kept]
 
 
 @pytest.mark.parametrize("f", FUNCTIONS, ids=lambda f: f.__name__)
@@ -137,3 +167,25 @@ def test_three_branches_on_one_test() -> None:
         return y * x
 
     assert_every_way(f)
+
+
+@pytest.mark.parametrize("shape", [(), (1,)])
+def test_items_of_one_number_that_are_no_scalars(shape: tuple[int, ...]) -> None:
+    def f(xs: Any, scale: Any) -> Any:
+        table = np.zeros((3, 2))
+        for i in range(3):
+            table[i, 1] = xs[i] ** 2 * scale
+        return np.sum(table**2)
+
+    xs, scale = np.reshape(np.array([1.0, 2.0, 3.0]), (3, *shape)), np.full(shape, 0.5)
+    for transformed in (overt.grad(f, (0, 1)), overt.jit(overt.grad(f, (0, 1)))):
+        xs_bar, scale_bar = transformed(xs, scale)
+        assert xs_bar.shape == xs.shape and scale_bar.shape == scale.shape
+        np.testing.assert_allclose(xs_bar, xs**3, rtol=1e-6)
+        np.testing.assert_allclose(scale_bar, np.sum(xs**4) * np.ones(shape), rtol=1e-6)
+
+
+def test_no_broadcast_is_undone_where_items_are_numbers() -> None:
+    text = overt.source(overt.grad(table_of_paths))
+    assert "withdrawn" not in text and "array_bar" not in text
+    assert "table[i - 1, j], table[i, j - 1], table[i - 1, j - 1]" in text
