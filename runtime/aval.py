@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from overt.runtime import dtypes
+from overt.runtime.errors import KeyIsNoNumber
 
 _table: dict[tuple, Aval] = {}
 
@@ -112,6 +113,8 @@ def aval_of(x: Any) -> Aval:
         return Aval(x.shape, dtypes.canonicalize(x.dtype))
     if isinstance(x, _SCALARS):
         return Aval((), *dtypes.kind_of(x))
+    if hasattr(type(x), "__overt_key__"):
+        raise KeyIsNoNumber("a random key is no number; random.key_data(key) shows its words")
     if hasattr(x, "shape") and hasattr(x, "dtype"):
         return Aval(tuple(x.shape), dtypes.canonicalize(x.dtype), bool(getattr(x, "weak", False)))
     raise TypeError(

@@ -320,6 +320,8 @@ def kind_of(x: Any) -> tuple[np.dtype, bool]:
     if scalar is complex:
         return complex_type(), True
     if hasattr(x, "dtype") and not isinstance(x, type):
+        if hasattr(type(x), "__overt_key__"):
+            return x.dtype, False
         return canonicalize(x.dtype), False
     if isinstance(x, (int, float, complex)):  # an enum's member, say
         return kind_of(next(t for t in (int, float, complex) if isinstance(x, t)))

@@ -17,6 +17,11 @@ class prng_key(extended):
     """The kind of random keys, which no array has here: a key is a tree of two words."""
 
 
+def is_key(x: Any) -> bool:
+    """Whether a value is a random key or an array of them, which have a dtype and are no arrays."""
+    return hasattr(type(x), "__overt_key__")
+
+
 def canonicalize_dtype(dtype: Any) -> numpy.dtype:
     """The dtype that Overt uses for `dtype`: 64 bits become 32 unless x64 is on.
 

@@ -12,6 +12,7 @@ import numpy
 from overt.backend.pytrees import GetAttrKey
 from overt.runtime.array import Array
 from overt.runtime.aval import Aval
+from overt.runtime.kinds import is_key
 from overt.runtime.tree_registry import LENIENT
 from overt.runtime.undefined import UndefinedValue
 
@@ -36,7 +37,7 @@ def is_array(x: Any) -> bool:
         return False  # what a user's `__getattr__` makes up is none of an array's
     if not hasattr(x, "dtype"):
         return False
-    if hasattr(kind, "__overt_sparse__"):  # a container of arrays
+    if hasattr(kind, "__overt_sparse__") or is_key(x):  # containers of arrays
         return False
     return isinstance(getattr(x, "shape", None), tuple)
 

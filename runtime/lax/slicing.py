@@ -11,6 +11,7 @@ import numpy
 import overt.runtime.numpy as np
 from overt.runtime import dtypes
 from overt.runtime.aval import Aval
+from overt.runtime.kinds import is_key
 from overt.runtime.lax.strict import check_same_dtypes
 from overt.runtime.numpy.gather_scatter import pick
 from overt.runtime.numpy.index_plan import told, wide_index
@@ -170,6 +171,8 @@ def dynamic_slice(operand: Any, start_indices: Any, slice_sizes: Sequence[int]) 
     [2 3 4]
     """
     operand = np.asarray(operand)
+    if is_key(operand):
+        return operand.moved(lambda words: dynamic_slice(words, start_indices, slice_sizes))
     sizes = tuple(slice_sizes)
     if len(sizes) != operand.ndim or any(
         not 0 <= size <= n for size, n in zip(sizes, operand.shape, strict=True)

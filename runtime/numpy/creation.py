@@ -18,6 +18,7 @@ from overt.runtime import dtypes, interop
 from overt.runtime.array import Array, DeviceArray
 from overt.runtime.aval import Aval, aval_of, length
 from overt.runtime.derivatives import is_inexact, sum_to, zeros_like_tree
+from overt.runtime.kinds import is_key
 from overt.runtime.numpy.movement import with_rule
 from overt.runtime.primitive import GRAPH, Primitive
 
@@ -96,6 +97,8 @@ def constant(x: Any, dtype: Any = None, weak: bool = False) -> Array:
 
 def _from_list(x: Any, dtype: Any) -> Array:
     arrays = [leaf for leaf in leaves_of(x) if isinstance(leaf, Array)]
+    if not arrays and any(map(is_key, leaves_of(x))):
+        return np.stack([array(item) for item in x])
     if not arrays:
         numbers = numpy.array(x)
         if numbers.dtype == object:
@@ -199,6 +202,8 @@ def array(
             result = interop.device_scalar(object)
         else:
             result = constant(_checked(numpy.asarray(object), wanted), wanted)
+    elif is_key(object) and dtype is None:
+        result = object
     elif wanted is not None and getattr(object, "dtype", None) in (numpy.int64, numpy.uint64):
         result = constant(object, wanted)  # at once: 32 bits may not hold them
     else:

@@ -8,7 +8,7 @@ import ml_dtypes
 import numpy
 
 import overt.runtime.numpy as np
-from overt.runtime import dtypes
+from overt.runtime import dtypes, kinds
 from overt.runtime.array import Array as ndarray
 from overt.runtime.primitive import Primitive as ufunc
 from overt.runtime.primitive import Rule
@@ -114,7 +114,7 @@ def issubdtype(arg1: Any, arg2: Any) -> bool:
     >>> np.issubdtype(np.float32, np.floating)
     True
     """
-    return dtypes.issubdtype(arg1, arg2)
+    return kinds.issubdtype(arg1, arg2)
 
 
 def can_cast(from_: Any, to: Any, casting: Any = "safe") -> bool:

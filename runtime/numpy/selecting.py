@@ -11,6 +11,7 @@ import numpy
 from overt.runtime import dtypes
 from overt.runtime.array import Array
 from overt.runtime.errors import StagingError
+from overt.runtime.kinds import is_key
 from overt.runtime.numpy.index_plan import host_value, mask_if_known, mask_value, wide_index
 from overt.runtime.numpy.indexing import read
 from overt.runtime.numpy.movement import normal_axis, shape_of, with_rule
@@ -67,6 +68,8 @@ def take(
     Array([30, 10], dtype=int32)
     """
     a = np.asarray(a)
+    if is_key(a):
+        return a.take(indices, axis, mode=mode)
     if axis is None:
         a, axis = np.ravel(a), 0
     axis = normal_axis(axis, a.ndim)

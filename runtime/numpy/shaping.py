@@ -9,6 +9,7 @@ from typing import Any
 import numpy
 
 from overt.runtime.aval import is_known_size, length
+from overt.runtime.kinds import is_key
 from overt.runtime.numpy.movement import (
     broadcast_in,
     normal_axes,
@@ -240,6 +241,8 @@ def broadcast_to(array: Any, shape: Any) -> Any:
     if any(isinstance(n, Length) for n in target):
         return spread_over(array, target)
     array = np.asarray(array)
+    if is_key(array):
+        return array.moved(lambda words: np.broadcast_to(words, target))
     target = tuple(map(length, target))
     if array.shape == target:
         return array

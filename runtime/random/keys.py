@@ -38,6 +38,11 @@ class KeyDtype:
     def name(self) -> str:
         return f"key<{_TAGS[self.impl]}>"
 
+    @property
+    def itemsize(self) -> int:
+        """The bytes of one key."""
+        return 4 * generator(self.impl).words
+
     def __eq__(self, other: Any) -> bool:
         return isinstance(other, KeyDtype) and other.impl == self.impl
 
@@ -59,8 +64,8 @@ class Key:
     ((3,), 3, ())
     """
 
-    # No dtype: what has a shape and a dtype passes for an array.
     __slots__ = ("words", "impl", "used")
+    __overt_key__ = True  # it has a shape and a dtype, and is no array
 
     def __init__(self, words: Any, impl: str = "threefry2x32"):
         self.words = words
@@ -70,6 +75,21 @@ class Key:
     @property
     def shape(self) -> tuple[int, ...]:
         return tuple(self.words.shape[:-1])
+
+    @property
+    def dtype(self) -> KeyDtype:
+        """The kind of these keys: `issubdtype(key.dtype, dtypes.prng_key)` is true."""
+        return KeyDtype(self.impl)
+
+    @property
+    def itemsize(self) -> int:
+        """The bytes of one key."""
+        return 4 * int(self.words.shape[-1])
+
+    @property
+    def nbytes(self) -> int:
+        """The bytes of all of them."""
+        return self.itemsize * self.size
 
     @property
     def ndim(self) -> int:
@@ -111,6 +131,36 @@ class Key:
 
     flatten = ravel
 
+    def transpose(self, *axes: Any) -> Key:
+        """The keys with their axes in another order, by default reversed."""
+        order = axes[0] if len(axes) == 1 and not isinstance(axes[0], int) else axes or None
+        return np.transpose(self, order)
+
+    def squeeze(self, axis: Any = None) -> Key:
+        """The keys without axes of length 1."""
+        return np.squeeze(self, axis)
+
+    def swapaxes(self, axis1: int, axis2: int) -> Key:
+        """The keys with two axes exchanged."""
+        return np.swapaxes(self, axis1, axis2)
+
+    def take(self, indices: Any, axis: int | None = None, **how: Any) -> Key:
+        """The keys at these places."""
+        return self.moved(lambda words: np.take(words, indices, axis, **how))
+
+    def copy(self) -> Key:
+        """The same keys."""
+        return Key(self.words, self.impl)
+
+    @property
+    def at(self) -> KeysAt:
+        """`keys.at[index].set(others)` and `keys.at[index].get()`."""
+        return KeysAt(self)
+
+    def moved(self, function: Callable) -> Key:
+        """What a function makes of these keys that only moves elements about."""
+        return Key(vmap_call(function, (self.words,), -1, -1), self.impl)
+
     def block_until_ready(self) -> Key:
         self.words.block_until_ready()
         return self
@@ -127,12 +177,41 @@ class Key:
         return f"Key({self.words!r})"
 
 
+class KeysAt:
+    """What `keys.at` is, and `keys.at[index]`."""
+
+    __slots__ = ("index", "keys")
+
+    def __init__(self, keys: Key, index: Any = None):
+        self.keys, self.index = keys, index
+
+    def __getitem__(self, index: Any) -> KeysAt:
+        return KeysAt(self.keys, index)
+
+    def get(self, **how: Any) -> Key:
+        """The keys there."""
+        return self.keys.moved(lambda words: words.at[self.index].get(**how))
+
+    def set(self, values: Key, **how: Any) -> Key:
+        """The keys with others put there."""
+        if not is_key(values) or values.impl != self.keys.impl:
+            raise TypeError(f"at[...].set needs a key of the same generator, got {values!r}")
+        words = vmap_call(
+            lambda words, new: words.at[self.index].set(new, **how),
+            (self.keys.words, values.words),
+            -1,
+            -1,
+        )
+        return Key(words, self.keys.impl)
+
+
 NO_NUMBER = "a random key is no number; random.key_data(key) shows its words"
 
 # Functions that only move elements about, and so do with the words of keys what they do with keys.
 MOVING = frozenset(
-    "concatenate expand_dims flip moveaxis ravel reshape squeeze stack swapaxes take_along_axis "
-    "tile transpose where".split()
+    "concat concatenate diagonal expand_dims flip fliplr flipud insert matrix_transpose moveaxis "
+    "permute_dims ravel repeat_evenly reshape rollaxis rot90 shifted squeeze stack swapaxes "
+    "take_along_axis tile transpose where".split()
 )
 
 
