@@ -305,6 +305,13 @@ class custom_jvp(CustomRule):  # noqa: N801
 
     jvp: Callable | None = None
 
+    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        leaves = tree_leaves((args, kwargs))
+        top = max(leaves, key=lambda x: getattr(x, "level", 0), default=None)
+        if type(top) is Recorded and top.tape.linear:  # a tangent, in a rule: its own, perhaps
+            return self.fun(*args, **kwargs)
+        return super().__call__(*args, **kwargs)
+
     def defjvp(self, jvp: Callable, symbolic_zeros: bool = False) -> Callable:
         """Give the rule: `jvp(*nondiff, primals, tangents) -> result, tangent`."""
         self.jvp, self.symbolic_zeros = jvp, symbolic_zeros
@@ -356,7 +363,7 @@ class custom_jvp(CustomRule):  # noqa: N801
             out, out_dot = self.forward(fixed, primals, definition.unflatten(dots), active)
             return out_dot, out
 
-        _, pull, out = vjp_call(along, zeros, has_aux=True)
+        _, pull, out = vjp_call(along, zeros, has_aux=True, linear=True)
         return out, lambda out_bar: definition.unflatten(pull(out_bar)[0])
 
     def over_lanes(self, axes: tuple, lanes: int, fixed: tuple) -> CustomRule:

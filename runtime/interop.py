@@ -249,18 +249,26 @@ def block_until_ready(arrays: Any) -> None:
         _execute().block(buffers)
 
 
-def devices(platform: str | None = None) -> list[Any]:
+def devices(backend: str | None = None) -> list[Any]:
     """All devices of a platform; of the default one when none is named."""
     from overt.backend import client
 
-    return client.devices(platform)
+    return client.devices(backend)
 
 
-def local_devices(platform: str | None = None) -> list[Any]:
-    """The devices of a platform that this process can use."""
+def local_devices(
+    process_index: int | None = None, backend: str | None = None, host_id: int | None = None
+) -> list[Any]:
+    """The devices of a platform that this process can use; it is the only one, number 0.
+
+    Errors: ValueError for another process.
+    """
     from overt.backend import client
 
-    return client.local_devices(platform)
+    for number in (process_index, host_id):
+        if number not in (None, 0):
+            raise ValueError(f"there is one process, number 0, and no number {number!r}")
+    return client.local_devices(backend)
 
 
 def default_backend() -> str:

@@ -44,10 +44,11 @@ class Entry(NamedTuple):
 class Tape:
     """The calls of one level, in order."""
 
-    __slots__ = ("level", "entries", "count", "pauses", "finished")
+    __slots__ = ("level", "linear", "entries", "count", "pauses", "finished")
 
-    def __init__(self, level: int):
+    def __init__(self, level: int, linear: bool = False):
         self.level = level
+        self.linear = linear  # whether what is recorded is promised to be linear
         self.entries: list[Entry] = []
         self.count = 0
         self.pauses = 0
@@ -201,12 +202,14 @@ def vjp_call(
     *primals: Any,
     has_aux: bool = False,
     after: Callable[[Tape, Any], None] | None = None,
+    linear: bool = False,
 ) -> Any:
     """Run `fn(*primals)`; its result, and the function from its cotangent to those of `primals`.
 
     Arguments and result are trees.  Cotangents come back with zeros for floats and None for
     integers.  With `has_aux`, `fn` returns (result, aux), and aux comes last here.  `after`
-    is called with the tape and the result once `fn` has returned.
+    is called with the tape and the result once `fn` has returned.  A function that is `linear` is
+    transposed as it stands: rules for its derivatives are not asked.
 
     >>> from overt.runtime import numpy as np
     >>> out, pullback = vjp_call(lambda x: np.sin(x) * x, np.array(0.0))
@@ -217,7 +220,7 @@ def vjp_call(
 
     leaves, definition = tree_flatten(primals)
     with new_level() as level:
-        tape = Tape(level)
+        tape = Tape(level, linear)
         inputs = [tape.variable(x) if is_inexact(x) else x for x in leaves]
         token = RECORDING.set(RECORDING.get() + 1)
         try:

@@ -84,6 +84,19 @@ def test_at():
         KEYS.at[0].set(overt.random.key(1, impl="rbg"))
 
 
+def test_equality():
+    key = overt.random.key(0)
+    assert bool(key == overt.random.wrap_key_data(overt.random.PRNGKey(0)))
+    assert bool(key != overt.random.key(1)) and not bool(key == overt.random.key(1))
+    assert (KEYS == KEYS[1]).tolist() == [False, True, False]
+    assert overt.jit(lambda a, b: a == b)(KEYS, KEYS[::-1]).tolist() == [False, True, False]
+    assert key != 3 and key is not None and key != None  # noqa: E711
+    with pytest.raises(TypeError, match="compared"):
+        key == overt.random.key(0, impl="rbg")  # noqa: B015
+    captured = overt.jit(lambda x: x + overt.random.normal(key))
+    assert float(captured(1.0)) == float(captured(1.0))
+
+
 def test_numbers_are_not_made_of_keys():
     for wrong in (np.sin, np.sum, np.max, np.sort, lambda k: k + 1, lambda k: np.ones(3) * k):
         with pytest.raises(TypeError):

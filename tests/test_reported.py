@@ -115,3 +115,64 @@ def test_nan_functions_with_initial():
 def test_lengths_known_at_run_time_name_size():
     with pytest.raises(IndexError, match="size="):
         overt.jit(lambda v: np.nonzero(v))(np.array([0, 3]))
+
+
+def test_parameters_of_numpy_and_jax():
+    block = numpy.zeros((4, 4), "i4")
+    block[1, 1], block[2, 2] = 1, 2
+    assert np.trim_zeros(block).tolist() == [[1, 0], [0, 2]]
+    assert np.trim_zeros(block, axis=0).shape == (2, 4)
+    assert np.trim_zeros(block, "f", axis=-1).tolist() == block[:, 1:].tolist()
+    assert np.trim_zeros(np.zeros(3)).shape == (0,)
+    product = np.polymul([0.0, 1, 1], [0.0, 0, 1, -1], trim_leading_zeros=True)
+    assert product.tolist() == [1.0, 0.0, -1.0]
+    quotient, rest = np.polydiv([0.0, 1, 0, -1], [0.0, 1, 1], trim_leading_zeros=True)
+    assert quotient.tolist() == [1.0, -1.0] and rest.tolist() == [0.0]
+    small = np.full(3, 100, np.int8)
+    assert np.sum(small, promote_integers=False).dtype == np.int8
+    assert int(np.sum(small)) == 300 and int(np.prod(small, promote_integers=False)) == 64
+    slope = overt.grad(lambda v: np.prod(v, promote_integers=False))(np.array([2.0, 3.0]))
+    assert slope.tolist() == [3.0, 2.0]
+    rows = numpy.arange(6.0, dtype="f4").reshape(2, 3) ** 2
+    assert np.cov(rows, dtype=np.float16).dtype == np.float16
+    assert numpy.allclose(np.corrcoef(rows, dtype=np.float32), numpy.corrcoef(rows), atol=1e-5)
+    assert np.ravel_multi_index((1, 2), (2, 3), dtype=np.int16).dtype == np.int16
+    assert overt.devices(backend="cpu") == overt.local_devices(backend="cpu")
+    with pytest.raises(ValueError, match="one process"):
+        overt.local_devices(process_index=3)
+
+
+def test_gradients_of_reductions_of_nothing():
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        for f in (np.sum, np.prod, np.mean, np.var, np.std, np.linalg.norm, np.nanmean):
+            assert overt.grad(f)(np.zeros(0)).shape == (0,)
+        rows = overt.grad(lambda v: np.sum(np.mean(v, axis=1)))(np.zeros((0, 3)))
+        assert rows.shape == (0, 3)
+    assert overt.grad(lambda v: np.sum(np.max(v, axis=1)))(np.zeros((0, 3))).shape == (0, 3)
+    assert overt.grad(lambda v: np.max(v, initial=1.0))(np.zeros(0)).shape == (0,)
+
+
+def test_a_rule_that_calls_its_function_on_tangents():
+    @overt.custom_jvp
+    def total(x):
+        return np.sum(x)
+
+    @total.defjvp
+    def rule(primals, tangents):
+        (x,), (x_dot,) = primals, tangents
+        return total(x), total(np.where(np.isfinite(x), x_dot, 0.0))
+
+    x = np.array([1.0, np.inf])
+    for slope in (overt.grad(total), overt.jit(overt.grad(total)), overt.jacfwd(total)):
+        assert slope(x).tolist() == [1.0, 0.0]
+    assert overt.vmap(overt.grad(total))(np.stack([x, x])).tolist() == [[1.0, 0.0]] * 2
+    assert overt.hessian(lambda v: total(v) ** 2)(np.ones(2)).tolist() == [[2.0, 2.0]] * 2
+
+    @overt.custom_jvp
+    def scaled(x, k):
+        return x * k
+
+    scaled.defjvps(lambda t, out, x, k: scaled(t, k), lambda t, out, x, k: scaled(x, t))
+    assert [float(g) for g in overt.grad(scaled, argnums=(0, 1))(3.0, 5.0)] == [5.0, 3.0]
+    assert float(overt.grad(overt.grad(lambda x: scaled(x, x)))(3.0)) == 2.0

@@ -111,7 +111,7 @@ def device_count(backend: str | None = None) -> int:
 
 def local_device_count(backend: str | None = None) -> int:
     """How many devices this process can use."""
-    return len(interop.local_devices(backend))
+    return len(interop.local_devices(backend=backend))
 
 
 def process_index(backend: str | None = None) -> int:

@@ -349,7 +349,9 @@ def unravel_index(indices: Any, shape: Any) -> tuple[Any, ...]:
     return tuple(reversed(result))
 
 
-def ravel_multi_index(multi_index: Any, dims: Any, mode: str = "raise", order: str = "C") -> Any:
+def ravel_multi_index(
+    multi_index: Any, dims: Any, mode: str = "raise", order: str = "C", *, dtype: Any = None
+) -> Any:
     """From one index an axis to numbers in row-major (or "F": column-major) order.
 
     >>> ravel_multi_index((1, 2), (2, 3))
@@ -371,7 +373,7 @@ def ravel_multi_index(multi_index: Any, dims: Any, mode: str = "raise", order: s
     pairs = list(zip(parts, dims, strict=True))
     for part, n in pairs if order == "C" else reversed(pairs):
         result = result * n + part
-    return np.asarray(result)
+    return np.asarray(result, dtype)
 
 
 from overt.runtime import numpy as np  # noqa: E402

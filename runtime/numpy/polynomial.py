@@ -63,24 +63,33 @@ def polysub(a1: Any, a2: Any) -> Any:
 
 
 @array_function(arrays=("a1", "a2"))
-def polymul(a1: Any, a2: Any) -> Any:
-    """Product of two polynomials.
+def polymul(a1: Any, a2: Any, *, trim_leading_zeros: bool = False) -> Any:
+    """Product of two polynomials; zeros in front may be left out first, as NumPy does.
 
     >>> print(np.polymul(np.array([1.0, 1.0]), np.array([1.0, -1.0])))
     [ 1.  0. -1.]
     """
-    return np.convolve(_coefficients(a1), _coefficients(a2))
+    a1, a2 = _trimmed(_coefficients(a1), _coefficients(a2), trim_leading_zeros)
+    return np.convolve(a1, a2)
+
+
+def _trimmed(a: Any, b: Any, leading: bool) -> tuple[Any, Any]:
+    """Both without the zeros in front, but for the last coefficient."""
+    if not leading:
+        return a, b
+    a, b = np.trim_zeros(a, "f"), np.trim_zeros(b, "f")
+    return (a if a.size else np.zeros(1, a.dtype)), (b if b.size else np.zeros(1, b.dtype))
 
 
 @array_function(arrays=("u", "v"))
-def polydiv(u: Any, v: Any) -> Any:
-    """Quotient and remainder of two polynomials.
+def polydiv(u: Any, v: Any, *, trim_leading_zeros: bool = False) -> Any:
+    """Quotient and remainder of two polynomials; zeros in front may be left out, as NumPy does.
 
     >>> q, r = np.polydiv(np.array([1.0, 0.0, -1.0]), np.array([1.0, 1.0]))
     >>> print(q, r)
     [ 1. -1.] [0. 0. 0.]
     """
-    u, v = _coefficients(u), _coefficients(v)
+    u, v = _trimmed(_coefficients(u), _coefficients(v), trim_leading_zeros)
     dtype = dtypes.to_inexact(np.result_type(u, v))
     rest, v = np.astype(u, dtype), np.astype(v, dtype)
     n, m = u.shape[0], v.shape[0]
@@ -91,6 +100,7 @@ def polydiv(u: Any, v: Any) -> Any:
         factor = rest[k] / v[0]
         quotient.append(factor)
         rest = rest - np.pad(factor * v, (k, n - m - k))
+    rest = _trimmed(rest, rest, trim_leading_zeros)[0]
     return np.stack(quotient), rest
 
 

@@ -64,27 +64,29 @@ def sum_dtype(a: Any) -> Any:
 @array_function(
     arrays=("a", "initial", "where"),
     vjp=(
-        lambda g, out, a, initial, where, *, axis, dtype, keepdims: unreduce(
+        lambda g, out, a, initial, where, *, axis, dtype, keepdims, promote_integers: unreduce(
             g, a, axis, keepdims, where
         ),
-        lambda g, out, a, initial, where, *, axis, dtype, keepdims: np.sum(g),
+        lambda g, out, a, initial, where, *, axis, dtype, keepdims, promote_integers: np.sum(g),
         None,
     ),
-    jvp=lambda dots, out, a, initial, where, *, axis, dtype, keepdims: np.sum(
+    jvp=lambda dots, out, a, initial, where, *, axis, dtype, keepdims, promote_integers: np.sum(
         dots[0], axis, keepdims=keepdims, initial=dots[1], where=where
     ),
 )
 def sum(
     a: Any, axis: Axes = None, dtype: Any = None, *, keepdims: bool = False,
-    initial: Any = None, where: Any = None,
+    initial: Any = None, where: Any = None, promote_integers: bool = True,
 ) -> Any:  # fmt: skip
     """Sum over the whole array, or along `axis` (a number or a tuple of them).
+
+    Narrow integers are summed in the default one, unless `promote_integers` is false.
 
     >>> print(np.sum(np.array([[1, 2], [3, 4]]), axis=0))
     [4 6]
     """
     a = _prepared(a, where, 0, dtype)
-    if dtype is None and (wider := sum_dtype(a)) is not None:
+    if dtype is None and promote_integers and (wider := sum_dtype(a)) is not None:
         a = np.astype(a, wider)
     total = reduce_sum(a, axes=axes_of(a, axis))
     total = total if initial is None else total + initial
@@ -94,26 +96,28 @@ def sum(
 @array_function(
     arrays=("a", "where"),
     vjp=(
-        lambda g, out, a, where, *, axis, dtype, keepdims, initial: (
+        lambda g, out, a, where, *, axis, dtype, keepdims, initial, promote_integers: (
             unreduce(g, a, axis, keepdims, where) * product_of_others(a, axis, initial, where)
         ),
         None,
     ),
-    jvp=lambda dots, out, a, where, *, axis, dtype, keepdims, initial: np.sum(
+    jvp=lambda dots, out, a, where, *, axis, dtype, keepdims, initial, promote_integers: np.sum(
         dots[0] * product_of_others(a, axis, initial, where), axis, keepdims=keepdims, where=where
     ),
 )
 def prod(
     a: Any, axis: Axes = None, dtype: Any = None, *, keepdims: bool = False,
-    initial: Any = None, where: Any = None,
+    initial: Any = None, where: Any = None, promote_integers: bool = True,
 ) -> Any:  # fmt: skip
     """Product over the whole array, or along `axis`; its derivatives are exact at zeros too.
+
+    Narrow integers are multiplied in the default one, unless `promote_integers` is false.
 
     >>> print(np.prod(np.array([[1, 2], [3, 4]]), axis=0))
     [3 8]
     """
     a = _prepared(a, where, 1, dtype)
-    if dtype is None and (wider := sum_dtype(a)) is not None:
+    if dtype is None and promote_integers and (wider := sum_dtype(a)) is not None:
         a = np.astype(a, wider)
     product = reduce_prod(a, axes=axes_of(a, axis))
     product = product if initial is None else product * initial

@@ -12,7 +12,7 @@ from overt.runtime import dtypes
 from overt.runtime.array import Array
 from overt.runtime.errors import StagingError
 from overt.runtime.kinds import is_key
-from overt.runtime.numpy.index_plan import host_value, mask_if_known, mask_value, wide_index
+from overt.runtime.numpy.index_plan import host_value, mask_if_known, wide_index
 from overt.runtime.numpy.indexing import read
 from overt.runtime.numpy.movement import normal_axis, shape_of, with_rule
 from overt.runtime.numpy.selected import Selected
@@ -32,7 +32,6 @@ __all__ = [
     "put_along_axis",
     "take",
     "take_along_axis",
-    "trim_zeros",
 ]
 
 TAKE_MODES = {None: "clip", "clip": "clip", "raise": "clip", "fill": "fill", "wrap": "clip"}
@@ -344,23 +343,6 @@ def argwhere(a: Any, *, size: int | None = None, fill_value: Any = None) -> Any:
         whole = np.stack([place.whole for place in places], axis=-1)
         return Selected(whole, places[0].mask[..., None], 0, len(places))
     return np.stack(places, axis=1)
-
-
-def trim_zeros(filt: Any, trim: str = "fb") -> Any:
-    """A vector without the zeros at its front ("f") and back ("b").
-
-    Errors: StagingError where the values are known only at run time.
-
-    >>> trim_zeros(np.array([0, 1, 0, 2, 0]))
-    Array([1, 0, 2], dtype=int32)
-    """
-    filt = np.asarray(filt)
-    (places,) = numpy.nonzero(mask_value(filt != 0, "trim_zeros"))
-    if not places.size:
-        return filt[:0]
-    start = int(places[0]) if "f" in trim.lower() else 0
-    stop = int(places[-1]) + 1 if "b" in trim.lower() else filt.shape[0]
-    return filt[start:stop]
 
 
 # leaving out, putting in --------------------------------------------------------------------------

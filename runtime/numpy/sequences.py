@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import operator
+from collections.abc import Sequence
 from typing import Any
 
 import numpy
@@ -13,7 +14,8 @@ from overt.runtime.array import Array
 from overt.runtime.aval import is_known_size
 from overt.runtime.numpy.array_function import array_function
 from overt.runtime.numpy.creation import constant, iota, on
-from overt.runtime.numpy.movement import with_rule
+from overt.runtime.numpy.index_plan import mask_value
+from overt.runtime.numpy.movement import normal_axis, with_rule
 from overt.runtime.primitive import GRAPH
 
 __all__ = [
@@ -176,21 +178,23 @@ def meshgrid(*xi: Any, copy: bool = True, sparse: bool = False, indexing: str = 
     return result
 
 
-def trim_zeros(filt: Any, trim: str = "fb") -> Any:
-    """A one-dimensional array without the zeros at its front and back.
+def trim_zeros(filt: Any, trim: str = "fb", axis: int | Sequence[int] | None = None) -> Any:
+    """An array without the zeros at its front ("f") and back ("b"), along every axis or some.
 
-    Its length depends on the values, so they must be known.
+    Errors: StagingError where the values are known only at run time.
 
     >>> print(np.trim_zeros(np.array([0, 1, 0, 2, 0])))
     [1 0 2]
     """
     filt = np.asarray(filt)
-    (places,) = numpy.nonzero(numpy.asarray(filt))
-    if not len(places):
-        return filt[:0]
-    first = int(places[0]) if "f" in trim.lower() else 0
-    last = int(places[-1]) + 1 if "b" in trim.lower() else filt.shape[0]
-    return filt[first:last]
+    places = numpy.nonzero(mask_value(filt != 0, "trim_zeros"))
+    axes = range(filt.ndim) if axis is None else [axis] if isinstance(axis, int) else axis
+    cuts = [slice(None)] * filt.ndim
+    for k in (normal_axis(each, filt.ndim) for each in axes):
+        first, last = (places[k].min(), places[k].max() + 1) if places[k].size else (0, 0)
+        start = int(first) if "f" in trim.lower() or not places[k].size else None
+        cuts[k] = slice(start, int(last) if "b" in trim.lower() or not places[k].size else None)
+    return filt[tuple(cuts)]
 
 
 class _Grid:

@@ -346,7 +346,7 @@ def nanstd(
 @array_function(arrays=("m", "y", "fweights", "aweights"))
 def cov(
     m: Any, y: Any = None, rowvar: bool = True, bias: bool = False, ddof: int | None = None,
-    fweights: Any = None, aweights: Any = None,
+    fweights: Any = None, aweights: Any = None, dtype: Any = None,
 ) -> Any:  # fmt: skip
     """Covariance matrix of variables (rows, or columns without `rowvar`) and observations.
 
@@ -357,6 +357,8 @@ def cov(
     rows = _variables(m, rowvar)
     if y is not None:
         rows = np.concatenate([rows, _variables(y, rowvar)])
+    if dtype is not None:
+        rows = np.astype(rows, dtype)
     ddof = (0 if bias else 1) if ddof is None else ddof
     weights = None
     if fweights is not None:
@@ -389,14 +391,14 @@ def _variables(m: Any, rowvar: bool) -> Any:
 
 
 @array_function(arrays=("x", "y"))
-def corrcoef(x: Any, y: Any = None, rowvar: bool = True) -> Any:
+def corrcoef(x: Any, y: Any = None, rowvar: bool = True, dtype: Any = None) -> Any:
     """Correlation coefficients of variables.
 
     >>> print(np.corrcoef(np.array([[1.0, 2.0, 3.0], [1.0, 0.0, -1.0]])))
     [[ 1. -1.]
      [-1.  1.]]
     """
-    c = np.cov(x, y, rowvar)
+    c = np.cov(x, y, rowvar, dtype=dtype)
     if c.ndim == 0:
         return c / c
     spread = np.sqrt(np.real(np.diagonal(c)))

@@ -161,6 +161,23 @@ class Key:
         """What a function makes of these keys that only moves elements about."""
         return Key(vmap_call(function, (self.words,), -1, -1), self.impl)
 
+    def __eq__(self, other: Any) -> Any:
+        """Where keys are the same, key by key.
+
+        Errors: TypeError for keys of different generators.
+        """
+        if not isinstance(other, Key):
+            return NotImplemented
+        if self.impl != other.impl:
+            raise TypeError(f"keys of {self.impl} and of {other.impl} cannot be compared")
+        return np.all(self.words == other.words, axis=-1)
+
+    def __ne__(self, other: Any) -> Any:
+        equal = self == other if isinstance(other, Key) else NotImplemented
+        return equal if equal is NotImplemented else ~equal
+
+    __hash__ = object.__hash__
+
     def block_until_ready(self) -> Key:
         self.words.block_until_ready()
         return self
