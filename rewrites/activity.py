@@ -44,6 +44,7 @@ class Activity:
     def watch(self, function: core.Function) -> None:
         """Refuse calls that may keep a value where the derivative does not follow them."""
         self.keeping = Keeping(self.resolver)
+        self.keeping.look_at(function)
 
         def visit(node: ast.AST) -> ast.AST:
             self.read |= {n.id for n in ast.walk(node) if isinstance(n, ast.Name)}

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import dataclasses
 import functools
+import warnings
 from typing import Any
 
 import numpy
@@ -352,3 +353,64 @@ def in_place_of_handlers(x):
 )
 def test_operators_in_place(f: Any) -> None:
     assert_every_way(f, (0.63, 1.87))
+
+
+class Recorder:
+    """Has methods of the same names as those of other classes, which store."""
+
+    def __init__(self):
+        self.last = None
+
+    def apply(self, v):
+        self.last = v
+        return v
+
+    def scale(self, v):
+        self.last = v
+        return v
+
+
+@dataclasses.dataclass
+class Layer:
+    w: Any
+    b: Any = 1.0
+
+    def apply(self, x):
+        y = self.scale(x)
+        return y + self.b
+
+    def scale(self, x):
+        return self.w * x
+
+
+def by_one_layer(x):
+    layer, y = Layer(0.5), x
+    for _ in range(3):
+        y = layer.apply(y)
+    return y * y
+
+
+def by_many_layers(x):
+    layers, y = [Layer(0.5), Layer(x)], x
+    for layer in layers:
+        y = layer.apply(y)
+    return y
+
+
+@pytest.mark.parametrize("f", [by_one_layer, by_many_layers])
+def test_a_method_of_the_same_name_elsewhere_costs_no_text(f: Any) -> None:
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        overt.grad(f)(0.7)
+    assert "vjp_of(layer.apply" in str(overt.source(overt.grad(f)))
+    assert_every_way(f, (0.63, 1.87))
+
+
+def by_recorder(x):
+    recorder = Recorder()
+    y = recorder.apply(x * x)
+    return y + recorder.last
+
+
+def test_a_method_that_stores_is_seen() -> None:
+    assert_every_way(by_recorder, (0.63, 1.87))

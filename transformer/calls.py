@@ -511,7 +511,7 @@ def recorded_call(
     def after(tape: Any, out: Any) -> None:
         if outermost:
             settled(tape.level, f, args, keywords)
-        elif is_kept(tape.level, f, args, keywords, held_by(closed(out))):
+        elif is_kept(tape.level, f, args, keywords, held_by(out)):
             raise Escape(f, KEPT)
 
     out, pull = vjp_call(run, opened(tuple(args)), opened(keywords), after=after)
