@@ -56,7 +56,9 @@ class WideWriter(Writer):
 
     def expression(self, depth: int) -> str:
         if depth == 0 or self.random.random() < 0.75:
-            return super().expression(depth)
+            text = super().expression(depth)
+            # a 0-d array of NumPy's would be shared by two names and changed by `+=`
+            return f"1.0 * {text}" if text.startswith("np.where") else text
         x, y = self.expression(depth - 1), self.atom()
         return self.choose(
             f"helper({x})",

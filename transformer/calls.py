@@ -250,7 +250,8 @@ def differentiated_vjp(args: tuple[Any, ...], keywords: dict[str, Any]) -> Any:
     if must_leave():  # what was recorded cannot: it is recorded when the reverse runs
         return (y, pull), Pullback(VjpAgain(bool(keywords)), held)
     (y, saved), outer = recorded_vjp(*held)
-    return (y, Pullback(pull.bwd, saved)), Pullback(VjpPull(bool(keywords)), outer)
+    record = VjpRecord(outer, (f, *rest), keywords)
+    return (y, Pullback(pull.bwd, saved)), Pullback(VjpPull(bool(keywords)), record)
 
 
 def recorded_vjp(*held: Any) -> Any:
@@ -542,6 +543,22 @@ class RecordPull:
     def again(self, bwd: Any) -> Pullback:
         """The same pullback, which records the call again and so depends on its arguments."""
         return Pullback(Recompute(self.f, bwd is shifted_record), (self.args, self.keywords))
+
+
+@dataclasses.dataclass(frozen=True)
+class VjpRecord:
+    """The pullback of a recorded call of `vjp_of`."""
+
+    pull: Callable[[Any], Any]
+    args: tuple[Any, ...]
+    keywords: dict[str, Any]
+
+    def __call__(self, out_bar: Any) -> Any:
+        return self.pull(out_bar)
+
+    def again(self, bwd: Any) -> Pullback:
+        """The same pullback, which records the call again and so depends on its arguments."""
+        return Pullback(Recompute(vjp_of), (self.args, self.keywords))
 
 
 __all__ = ["Pullback", "Refusal", "vjp_of", "zeros_like_tree"]

@@ -53,7 +53,7 @@ def shifted_record(pull: Any, out_bar: Any) -> Any:
 
 def is_record(bwd: Any) -> bool:
     """Whether a backward function is a recording's."""
-    return bwd in (whole_record, shifted_record)
+    return bwd in (whole_record, shifted_record) or type(bwd) is VjpPull
 
 
 @dataclasses.dataclass(frozen=True)
