@@ -330,6 +330,15 @@ def _substitute(node: Any, table: Mapping[str, ast.expr]) -> Any:
     return new
 
 
+def with_defaults(a: ast.arguments, visit: Callable[[ast.AST], Any]) -> ast.arguments:
+    """Parameters with their default values visited, which are read outside of the function."""
+    keywords = [d if d is None else visit(d) for d in a.kw_defaults]
+    defaults = [visit(d) for d in a.defaults]
+    return ast.arguments(
+        a.posonlyargs, a.args, a.vararg, a.kwonlyargs, keywords, a.kwarg, defaults
+    )
+
+
 def with_parts(node: Any, visit: Callable[[ast.AST], Any]) -> Any:
     """The node with its parts visited: another one if a part changed, and itself if none did."""
     fields, changed = {}, False

@@ -95,7 +95,8 @@ class Expressions(ast.NodeTransformer):
         """Whether some parts set variables or change containers, and may be made statements."""
         if self.hidden or self.conditional:
             return False
-        return any(sets_variables(p) or changed_roots(p) & self.builder.local for p in parts)
+        local = self.builder.local
+        return any(sets_variables(p) or calls_lambda(p) or changed_roots(p) & local for p in parts)
 
     def visit(self, node: ast.AST) -> Any:
         kind = NOT_SUPPORTED.get(type(node))
@@ -212,7 +213,8 @@ class Expressions(ast.NodeTransformer):
             a = node.args
             every = [*a.posonlyargs, *a.args, *a.kwonlyargs, a.vararg, a.kwarg]
             inner = Expressions(self.builder, self.hidden | {p.arg for p in every if p})
-            return ast.copy_location(ast.Lambda(node.args, inner.visit(node.body)), node)
+            arguments = core.with_defaults(a, self.visit)
+            return ast.copy_location(ast.Lambda(arguments, inner.visit(node.body)), node)
         b = self.builder
         held = b.names.fresh("function")
         function = b.nested(node)
@@ -247,6 +249,13 @@ class Expressions(ast.NodeTransformer):
         return ast.copy_location(new, node)
 
     visit_ListComp = visit_SetComp = visit_DictComp = visit_GeneratorExp = comprehension
+
+
+def calls_lambda(node: ast.AST) -> bool:
+    """Whether a lambda is called where it stands, so that it may have a derivative."""
+    return any(
+        isinstance(n, ast.Call) and isinstance(n.func, ast.Lambda) for n in ast.walk(node)
+    )
 
 
 def reads_targets(node: ast.AST) -> bool:

@@ -203,7 +203,8 @@ class Expressions(ast.NodeTransformer):
         a = node.args
         every = [*a.posonlyargs, *a.args, *a.kwonlyargs, a.vararg, a.kwarg]
         inner = Expressions(self.lifter, self.hidden | {p.arg for p in every if p})
-        return ast.copy_location(ast.Lambda(node.args, inner.visit(node.body)), node)
+        arguments = core.with_defaults(a, self.visit)
+        return ast.copy_location(ast.Lambda(arguments, inner.visit(node.body)), node)
 
     def comprehension(self, node: Any) -> ast.AST:
         hidden, generators = self.hidden, []

@@ -122,7 +122,10 @@ def unstack_like(g: Any, arrays: Any, axis: int = 0) -> Any:
     """Undoes `np.stack(arrays, axis)`: the slices of `g` in a container like `arrays`."""
     if not isinstance(arrays, (list, tuple)):
         return np.moveaxis(g, axis, 0)
-    pieces = [sum_to(piece, a) for piece, a in zip(np.unstack(g, axis=axis), arrays, strict=True)]
+    pieces = [
+        parts_like(piece, a) if isinstance(a, (list, tuple)) else sum_to(piece, a)
+        for piece, a in zip(np.unstack(g, axis=axis), arrays, strict=True)
+    ]
     return tuple(pieces) if isinstance(arrays, tuple) else pieces
 
 
