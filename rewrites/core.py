@@ -334,9 +334,7 @@ def with_defaults(a: ast.arguments, visit: Callable[[ast.AST], Any]) -> ast.argu
     """Parameters with their default values visited, which are read outside of the function."""
     keywords = [d if d is None else visit(d) for d in a.kw_defaults]
     defaults = [visit(d) for d in a.defaults]
-    return ast.arguments(
-        a.posonlyargs, a.args, a.vararg, a.kwonlyargs, keywords, a.kwarg, defaults
-    )
+    return ast.arguments(a.posonlyargs, a.args, a.vararg, a.kwonlyargs, keywords, a.kwarg, defaults)
 
 
 def with_parts(node: Any, visit: Callable[[ast.AST], Any]) -> Any:

@@ -253,9 +253,7 @@ class Expressions(ast.NodeTransformer):
 
 def calls_lambda(node: ast.AST) -> bool:
     """Whether a lambda is called where it stands, so that it may have a derivative."""
-    return any(
-        isinstance(n, ast.Call) and isinstance(n.func, ast.Lambda) for n in ast.walk(node)
-    )
+    return any(isinstance(n, ast.Call) and isinstance(n.func, ast.Lambda) for n in ast.walk(node))
 
 
 def reads_targets(node: ast.AST) -> bool:

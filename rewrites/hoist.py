@@ -52,9 +52,8 @@ class Hoist:
             raise Refusal(
                 f"the nested functions share the variable {shared[0]!r}, which changes",
                 "Return the new value from the function instead.",
-                ast.Pass(lineno=f.origin.line),
                 recordable=True,
-            )
+            ).located(f.origin.file, f.origin.line, f.origin.text)
         self.check_rebinding(f, defines)
         captured = {
             d.name: core.free_of_function(without_local_defaults(d.function)) for d in defines
@@ -98,23 +97,12 @@ class Hoist:
             changed_at = None
             for s in order[start + 1 :]:
                 if changed_at is not None and d.name in own_reads(s):
-                    name = sorted(seen & changed_at)[0]
-                    raise Refusal(
-                        f"the variable {name!r} changes after the nested function "
-                        f"{core.base(d.name)!r} captured it",
-                        "Pass it to the function as an argument.",
-                        ast.Pass(lineno=d.origin.line),
-                    )
+                    raise changed_later(sorted(seen & changed_at)[0], d)
                 now = {core.base(n) for n in own_targets(s)}
                 if now & seen:
                     changed_at = now
             if changed_at is not None and d.name in reads(f.result):
-                raise Refusal(
-                    f"the variable {sorted(seen & changed_at)[0]!r} changes after the nested "
-                    f"function {core.base(d.name)!r} captured it",
-                    "Pass it to the function as an argument.",
-                    ast.Pass(lineno=d.origin.line),
-                )
+                raise changed_later(sorted(seen & changed_at)[0], d)
 
 
 def names_outside(f: Function) -> frozenset[str]:
@@ -226,3 +214,17 @@ class Uses(ast.NodeTransformer):
         self.uses_partial = True
         keywords = [ast.keyword(n, self.visit(d)) for n, (_, d) in defaults.items()]
         return ast.Call(core.name("partial"), [name, *self.captured(node.id)], keywords)
+
+
+def changed_later(name: str, d: Define) -> Refusal:
+    """The refusal of a variable that gets another value after a function captured it."""
+    function, origin = core.base(d.name), d.origin
+    at = max(origin.text.find(function), 0)
+    place = ast.Pass(
+        lineno=origin.line, col_offset=at, end_lineno=origin.line, end_col_offset=at + len(function)
+    )
+    return Refusal(
+        f"the variable {name!r} changes after the nested function {function!r} captured it",
+        "Pass it to the function as an argument.",
+        place,
+    ).located(origin.file, origin.line, origin.text)

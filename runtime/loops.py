@@ -12,6 +12,7 @@ from overt.runtime.errors import StagingError
 from overt.runtime.lanes import has_lanes
 from overt.runtime.loop_items import Items, PartItems
 from overt.runtime.masks import active_lanes, any_lane, on_lanes
+from overt.runtime.places import users_line
 from overt.runtime.predicates import both, negated, predicate
 from overt.runtime.saved import Saved
 from overt.runtime.setbacks import Changes, Unlike, describe
@@ -57,7 +58,10 @@ class Loop:
     def where(self) -> str:
         """The place of the loop, for messages."""
         code = getattr(self.fn, "__code__", None)
-        return "loop" if code is None else f"loop at {code.co_filename}:{code.co_firstlineno}"
+        if code is None:
+            return "loop"
+        file, line = users_line(code.co_filename, code.co_firstlineno)
+        return f"loop at {file}:{line}"
 
     def name(self, position: int) -> str:
         """The name of a carried variable."""

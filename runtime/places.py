@@ -85,7 +85,11 @@ def line_of(place: Place) -> tuple[str, int]:
         if start <= place.instruction < end:
             line = number or 0
             break
-    file = place.code.co_filename
+    return users_line(place.code.co_filename, line)
+
+
+def users_line(file: str, line: int) -> tuple[str, int]:
+    """The user's file and line that a line of a generated file was made from; any other itself."""
     lines = GENERATED.get(file)
     if lines:  # a line without an origin belongs to the nearest that has one
         near = sorted((abs(i - line), i) for i, found in enumerate(lines, 1) if found[1])

@@ -190,7 +190,8 @@ def find_node(file: File, code: types.CodeType) -> ast.FunctionDef | ast.Lambda:
             if first == code.co_firstlineno and (kind is ast.Lambda or node.name == code.co_name):
                 found.append(node)
         elif isinstance(node, ast.AsyncFunctionDef) and node.name == code.co_name:
-            raise Refusal("an async function cannot be rewritten", node=node)
+            refusal = Refusal("an async function cannot be rewritten", "Write it without `async`.")
+            raise refusal.located(file.name, node.lineno, file.lines[node.lineno - 1])
     if len(found) > 1:
         found = narrowest([n for n in found if same_code(n, code)]) or found
     if not found:
@@ -203,7 +204,7 @@ def find_node(file: File, code: types.CodeType) -> ast.FunctionDef | ast.Lambda:
             f"several functions stand in line {code.co_firstlineno} of {file.name}",
             "Put each lambda on a line of its own.",
             found[0],
-        )
+        ).located(file.name, found[0].lineno, file.lines[found[0].lineno - 1])
     return found[0]
 
 
