@@ -82,7 +82,7 @@ def out_of_range(x):
 
 
 def unpacked_wrongly(x):
-    a, b = [x, x, x]
+    a, _ = [x, x, x]
     return a
 
 
@@ -101,7 +101,7 @@ def raised(x):
     ("function", "error", "text"),
     [
         (out_of_range, IndexError, r"return xs\[5\]"),
-        (unpacked_wrongly, ValueError, r"a, b = \[x, x, x\]"),
+        (unpacked_wrongly, ValueError, r"a, _ = \[x, x, x\]"),
         (added_to_text, TypeError, r'return y \+ "a"'),
         (raised, RuntimeError, "mine|if x > 0.0:"),
     ],

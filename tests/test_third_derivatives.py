@@ -97,9 +97,61 @@ def changed_by_another(x):
     return z
 
 
+class Layer:
+    def __init__(self, weight):
+        self.weight = weight
+
+    def run(self, x, turns=2):
+        y = x
+        for _ in range(turns):
+            y = self.weight * y + self.bent(y)
+        return y
+
+    def bent(self, x):
+        return np.sin(x) if x > 0.5 else x * x
+
+
+layer = Layer(1.3)
+
+
+def of_methods(x):
+    return layer.run(x) * layer.run(x * x, turns=1)
+
+
+def checkpointed(x):
+    return overt.checkpoint(lambda t: np.sin(t) * np.exp(t) * x)(x)
+
+
+def inner_gradient(x):
+    def cube(y):
+        return y**3 * x
+
+    return overt.grad(cube)(x * x) * x
+
+
+def inner_gradient_of_a_batch(x):
+    inner = overt.jit(overt.vmap(overt.grad(lambda t: t**4 * x)))
+    return inner(np.stack([x, x * x]))[1]
+
+
+def inner_value_and_gradient(x):
+    def cube(t, d):
+        return t**3 * d["k"], {"z": t * t * x}
+
+    (value, aux), slope = overt.value_and_grad(cube, has_aux=True)(x, {"k": x})
+    return value * slope * aux["z"]
+
+
+def called_in_a_condition(x):
+    xs = [x, x * x]
+    a = (lambda u, w=xs[1]: u * w)(x) if x > 0.37 else x
+    return a + (x > 0.0 and (lambda *, w=xs[0]: w * w * w)())
+
+
 FUNCTIONS = [
     spliced_list, deleted_items, chosen_items, grown_dictionary, merged_dictionary, matched,
-    lists_in_lists, changed_global, changed_by_another,
+    lists_in_lists, changed_global, changed_by_another, of_methods, checkpointed, inner_gradient,
+    inner_gradient_of_a_batch, inner_value_and_gradient, called_in_a_condition,
 ]  # fmt: skip
 
 
@@ -162,3 +214,10 @@ def test_one_item_read_twice_beside_a_wider_value(x64):
     assert abs(float(overt.grad(of_list)(0.5, v)) - 2.1) < 1e-12
     assert abs(float(overt.grad(of_dictionary)(0.5, v)) - (0.4 - 0.2 + 1.0)) < 1e-12
     assert abs(float(overt.grad(overt.grad(filtered))(0.5, v)) - 4.0) < 1e-12
+
+
+def test_rows_that_are_lists(x64):
+    def stacked(x):
+        return np.sum(np.stack([[x, x * x], [x, 1.0]]) ** 2)
+
+    assert abs(float(overt.grad(stacked)(1.2)) - (4 * 1.2 + 4 * 1.2**3)) < 1e-12
