@@ -7,6 +7,7 @@ the object is left as it was; the branch or loop then hands these values on like
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
@@ -18,7 +19,7 @@ from overt.runtime.masks import active_lanes
 from overt.runtime.parts import NUMBERS, parts_of
 from overt.runtime.primitive import GRAPH
 from overt.runtime.record import RECORDING
-from overt.runtime.setbacks import Changes, ChangesInSomeLanes, More
+from overt.runtime.setbacks import Changes, ChangesInSomeLanes, More, Shared
 from overt.runtime.tree_registry import LENIENT, register_pytree_node
 from overt.runtime.undefined import UndefinedValue
 from overt.runtime.world import (
@@ -75,11 +76,12 @@ class State:
         self.world = World(*roots)
         self.now = self.world.take()
         self.carried: list[Slot] = []
-        self.by_parts = False  # whether variables that are objects are handed on by what they hold
+        # The positions of variables that get other objects: these are handed on by what they hold.
+        self.replaced: frozenset[int] = frozenset()
 
     def carry(self, more: More) -> None:
         """From now on these places are operands too."""
-        self.by_parts = self.by_parts or more.by_parts
+        self.replaced |= more.replaced
         for slot in more.slots:
             self.carried.append(slot)
             thing = self.world.holders[slot[0]].thing
@@ -94,18 +96,23 @@ class State:
     def input(self, slot: Slot) -> Any:
         return self.now[slot] if slot in self.now else UndefinedValue(self.world.name_of(slot))
 
-    def held(self, x: Any) -> Any:
+    def held_all(self, values: Sequence[Any]) -> list[Any]:
+        """The variables of a loop, with stand-ins."""
+        return [self.held(x, i in self.replaced) for i, x in enumerate(values)]
+
+    def held(self, x: Any, by_parts: bool = False) -> Any:
         """A value with stand-ins for objects: for one whose places are operands of their own, and
         for dataclasses that nobody has registered as trees."""
         if id(x) in self.world.apart:
             return Held(x)
         if type(x) is Fields:  # a stand-in of a loop around this one stays what it is
             return x.at_depth(x.depth + 1)
-        whole = is_value(x) or self.by_parts and is_users_object(x)
+        inner = functools.partial(self.held, by_parts=by_parts)
+        whole = is_value(x) or by_parts and is_users_object(x)
         if whole and RECORDING.get() and not LENIENT.is_node(type(x)):
             fields = attributes_of(x)
-            return Fields(type(x), tuple(fields), [self.held(v) for v in fields.values()])
-        return with_parts(self.held, x)
+            return Fields(type(x), tuple(fields), list(map(inner, fields.values())))
+        return with_parts(inner, x)
 
     def free(self, x: Any, copies: list[tuple[Any, dict[str, Any]]]) -> Any:
         """The value again; dataclasses that are copies are noted with what they hold."""
@@ -144,11 +151,23 @@ class State:
         raise More(self, slots)
 
     def note_replaced(self, given: list[Any], out: tuple) -> None:
-        """A variable that gets another object in a recorded loop is handed on by its parts."""
-        if self.by_parts or not RECORDING.get():
+        """A variable that gets a new object in a recorded loop is handed on by what that holds."""
+        if not RECORDING.get():
             return
-        if any(is_users_object(y) and y is not x for x, y in zip(given, out, strict=False)):
-            raise More(self, [], by_parts=True)
+        pairs = enumerate(zip(given, out, strict=False))
+        replaced = {i for i, (x, y) in pairs if is_object(y) and y is not x}
+        if not replaced | self.replaced:
+            return
+        known = World(given, *[h.thing for h in self.world.holders]).known
+        every = list(objects_in(out, set()))
+        for i in replaced:
+            if id(out[i]) in known or every.count(id(out[i])) > 1:
+                raise Shared(
+                    f"a loop hands on an object of the class {type(out[i]).__name__} that others "
+                    "hold too, and its derivative is compiled: make a new object in each iteration"
+                )
+        if replaced - self.replaced:
+            raise More(self, [], frozenset(replaced))
 
     def names(self) -> list[str]:
         return [self.world.name_of(slot) for slot in self.carried]
@@ -208,7 +227,7 @@ class State:
                 state.value.check(copies)
                 out = (out,) if bare else tuple(out or ())
                 state.value.note_replaced(given, out)
-                return *map(state.value.held, out), *left(carried)
+                return *state.value.held_all(out), *left(carried)
 
         def test(*operands: Any) -> Any:
             assert asked is not None
@@ -299,6 +318,27 @@ def with_parts(f: Callable[[Any], Any], x: Any) -> Any:
     return parts.rebuild(values)
 
 
+def is_object(x: Any) -> bool:
+    """Whether a value is an object that may change, and that more than one name may hold."""
+    return is_users_object(x) and x is not None and not is_frozen(x)
+
+
+def objects_in(x: Any, seen: set[int]) -> Iterator[int]:
+    """The identities of the objects of the user's in a value, as often as they are there."""
+    if isinstance(x, (list, tuple)):
+        parts: Sequence[Any] = x
+    elif isinstance(x, dict):
+        parts = list(x.values())
+    elif x is not None and is_users_object(x) and not callable(x):
+        yield id(x)
+        parts = [] if id(x) in seen else list(attributes_of(x).values())
+        seen.add(id(x))
+    else:
+        return
+    for part in parts:
+        yield from objects_in(part, seen)
+
+
 def alike(a: Any, b: Any) -> bool:
     """Whether nothing was stored between two looks at a place."""
     if a is b:
@@ -348,7 +388,7 @@ def changing_loop(run_loop: Callable, loop: Loop, values: tuple) -> tuple:
     count = len(values)
 
     def run() -> Any:
-        return run_loop(state.loop(loop, count), (*map(state.held, values), *state.inputs()))
+        return run_loop(state.loop(loop, count), (*state.held_all(values), *state.inputs()))
 
     out = tried(state, run)
     state.finish(out[count:])

@@ -17,7 +17,8 @@ from overt.runtime.loops import Loop, run_in_python
 from overt.runtime.predicates import predicate
 from overt.runtime.primitive import GRAPH
 from overt.runtime.record import RECORDING, Tape
-from overt.runtime.setbacks import Changes, More, Unlike
+from overt.runtime.rollback import Mark
+from overt.runtime.setbacks import Changes, More, Shared, Unlike
 from overt.runtime.tree import tree_leaves
 
 __all__ = [
@@ -76,7 +77,14 @@ def _with_objects(loop: Loop, values: tuple) -> tuple:
     from overt.runtime.changes import changing_loop, has_objects
 
     if RECORDING.get() and has_objects(loop.fn, loop.test, values):
-        return changing_loop(_staged, loop, values)
+        mark = Mark()
+        try:
+            return changing_loop(_staged, loop, values)
+        except (Shared, RecursionError, IndexError, NotImplementedError) as error:
+            if not _may_run_in_python(loop, values) or isinstance(error, More):
+                raise
+        mark.restore()
+        return run_in_python(loop, values)
     try:
         return _staged(loop, values)
     except Changes:
@@ -84,6 +92,14 @@ def _with_objects(loop: Loop, values: tuple) -> tuple:
     if _is_short(loop):
         return run_in_python(loop, values)
     return changing_loop(_staged, loop, values)
+
+
+def _may_run_in_python(loop: Loop, values: tuple) -> bool:
+    """Whether a loop is short, or asks for nothing that only the running program knows."""
+    if _is_short(loop):
+        return True
+    known = loop.test is not None and type(predicate(loop.test(*values))) is bool
+    return known and loop.until is None
 
 
 def _is_short(loop: Loop) -> bool:

@@ -39,9 +39,15 @@ class ChangesInSomeLanes(Changes, BatchedPredicateError):
     """The same, where only some lanes of a `vmap` are."""
 
 
-class More(Exception):
-    """Places that are changed and not among the operands yet."""
+class Shared(Changes):
+    """A loop hands on an object that others hold too, so that what it holds is not enough."""
 
-    def __init__(self, state: State, slots: list[Slot], by_parts: bool = False) -> None:
+
+class More(Exception):
+    """Places that are changed and no operands yet, and variables that get new objects."""
+
+    def __init__(
+        self, state: State, slots: list[Slot], replaced: frozenset[int] = frozenset()
+    ) -> None:
         super().__init__(slots)
-        self.state, self.slots, self.by_parts = state, slots, by_parts
+        self.state, self.slots, self.replaced = state, slots, replaced

@@ -414,3 +414,98 @@ def by_recorder(x):
 
 def test_a_method_that_stores_is_seen() -> None:
     assert_every_way(by_recorder, (0.63, 1.87))
+
+
+class Node:
+    def __init__(self, v):
+        self.v = v
+        self.next = None
+        self.before = None
+
+    def __add__(self, o):
+        return Node(self.v + o.v)
+
+
+class Chain:
+    def __init__(self):
+        self.head = None
+        self.tail = None
+        self.nodes = []
+
+    def push(self, v):
+        node = Node(v)
+        self.nodes.append(node)
+        if self.tail is None:
+            self.head = self.tail = node
+        else:
+            node.before = self.tail
+            self.tail.next = node
+            self.tail = node
+
+
+class Stack:
+    def __init__(self, *items):
+        self.items = list(items)
+
+    def __bool__(self):
+        return bool(self.items)
+
+    def pop(self):
+        return self.items.pop()
+
+
+def chosen_by_a_loop(x):
+    nodes = [Node(x), Node(1.0), Node(x * x)]
+    best = nodes[0]
+    for k in range(3):
+        best = nodes[k]
+    best.v = best.v * 2.0
+    return sum(node.v for node in nodes)
+
+
+def kept_by_a_loop(x):
+    a = Node(x)
+    kept = [a]
+    for _ in range(3):
+        n = a + a
+        kept.append(n)
+        a = n
+    a.v = a.v * 2.0
+    return kept[-1].v + kept[0].v
+
+
+def two_names_of_one(x):
+    a = Node(x)
+    b = a
+    for _ in range(3):
+        a = a + Node(1.0)
+        b = a
+    b.v = b.v * 2.0
+    return a.v + b.v
+
+
+def doubly_linked(x):
+    chain = Chain()
+    for k in range(3):
+        chain.push(x * (k + 1.0))
+    chain.nodes[1].v = x * x
+    r, node = 0.0, chain.tail
+    while node is not None:
+        r = r * x + node.v
+        node = node.before
+    return r
+
+
+def drained(x):
+    stack = Stack(x, x * x, 2.0)
+    r = 1.0
+    while stack:
+        r = r * stack.pop() + 1.0
+    return r
+
+
+@pytest.mark.parametrize(
+    "f", [chosen_by_a_loop, kept_by_a_loop, two_names_of_one, doubly_linked, drained]
+)
+def test_objects_in_two_places(f: Any) -> None:
+    assert_every_way(f, (0.63, 1.87))
