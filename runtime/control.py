@@ -89,20 +89,20 @@ def _with_objects(loop: Loop, values: tuple) -> tuple:
         return _staged(loop, values)
     except Changes:
         pass
-    if _is_short(loop):
+    if is_short(loop):
         return run_in_python(loop, values)
     return changing_loop(_staged, loop, values)
 
 
 def _may_run_in_python(loop: Loop, values: tuple) -> bool:
     """Whether a loop is short, or asks for nothing that only the running program knows."""
-    if _is_short(loop):
+    if is_short(loop):
         return True
     known = loop.test is not None and type(predicate(loop.test(*values))) is bool
     return known and loop.until is None
 
 
-def _is_short(loop: Loop) -> bool:
+def is_short(loop: Loop) -> bool:
     """Whether Python may as well run the iterations one by one."""
     length = loop.items.length if loop.items is not None else None
     return isinstance(length, int) and length <= SHORT
@@ -122,7 +122,7 @@ def _staged(loop: Loop, values: tuple) -> tuple:
     from overt.runtime.rolled import recall, remember, roll
 
     if (tape := _tape_of(loop, values)) is not None:
-        if any(x is None for x in values) and _is_short(loop):
+        if any(x is None for x in values) and is_short(loop):
             return run_in_python(loop, values)  # each iteration is recorded with what is set in it
         return recorded_loop(loop, values, tape, _staged)
     site = "unrolled", getattr(loop.fn, "__code__", loop.fn)

@@ -19,11 +19,12 @@ from overt.runtime.parts import NUMBERS, is_array, parts_of
 from overt.runtime.predicates import both, negated, predicate
 from overt.runtime.regions import while_
 from overt.runtime.saved import Buffers, Saved
-from overt.runtime.setbacks import Unlike
+from overt.runtime.setbacks import Shared, Unlike
 from overt.runtime.slots import RecordBuffers, SavedSlot, Slot, slot_of
 from overt.runtime.staging import Graph, capacity, run_in, set_outputs
 from overt.runtime.undefined import UndefinedValue
 from overt.runtime.unsure import certain, has_unsure, named
+from overt.runtime.world import is_frozen, is_value
 
 __all__ = ["roll"]
 
@@ -123,6 +124,7 @@ class _Rolled:
         item = None if loop.items is None else loop.items.item(i)
         if not self.masked:
             new = loop.body(item, carry)
+            refuse_twice(loop, new)
             if loop.until is not None and has_lanes(predicate(new[loop.until])):
                 raise NeedsMask
             if self.tests_ahead:
@@ -134,6 +136,7 @@ class _Rolled:
         if loop.items is not None and (mask := loop.items.lanes_at(i)) is not None:
             run = both(active, mask)
         new = masked_step(loop, item, carry, run) if has_lanes(run) else loop.body(item, carry)
+        refuse_twice(loop, new)
         if loop.test is not None:
             active = self._tested(active, new)
         elif loop.until is not None:
@@ -319,6 +322,15 @@ def reads_cells(test: Any) -> bool:
     values = captured(test)
     inner = [x for x in values if isinstance(x, types.FunctionType | Loop)]
     return any(map(is_array, values)) or any(map(reads_cells, inner))
+
+
+def refuse_twice(loop: Loop, carry: tuple) -> None:
+    """Errors: Shared, in a short loop two of whose variables are one object, and would be two."""
+    from overt.runtime.control import is_short
+
+    objects = [id(x) for x in carry if is_value(x) and not is_frozen(x)]
+    if len(objects) > len(set(objects)) and is_short(loop):
+        raise Shared("two variables of a loop are one object")
 
 
 def without_numbers(x: Any) -> Any:

@@ -509,3 +509,25 @@ def drained(x):
 )
 def test_objects_in_two_places(f: Any) -> None:
     assert_every_way(f, (0.63, 1.87))
+
+
+@dataclasses.dataclass
+class Point:
+    v: Any
+
+    def __add__(self, o):
+        return Point(self.v + o.v)
+
+
+def two_names_of_one_dataclass(x):
+    a = Point(x)
+    b = a
+    for _ in range(3):
+        a = a + Point(1.0)
+        b = a
+    b.v = b.v * 2.0
+    return a.v + b.v
+
+
+def test_a_dataclass_with_two_names() -> None:
+    assert_every_way(two_names_of_one_dataclass, (0.63, 1.87))
