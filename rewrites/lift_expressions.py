@@ -275,7 +275,8 @@ class Expressions(ast.NodeTransformer):
         if isinstance(f, ast.Name) and (f.id.startswith("@") or f.id == core.UNDEFINED):
             return f
         if isinstance(f, ast.Attribute) and self.object(f) is None:
-            if f.attr in METHODS or is_at(f):
+            users = self.callees.resolver.is_users_method(f.attr)
+            if f.attr in METHODS and not users or is_at(f):
                 return ast.Attribute(self.visit(f.value), f.attr, ast.Load())
             if f.attr.startswith("__"):
                 return ast.Attribute(self.visit(f.value), f.attr, ast.Load())

@@ -531,3 +531,38 @@ def two_names_of_one_dataclass(x):
 
 def test_a_dataclass_with_two_names() -> None:
     assert_every_way(two_names_of_one_dataclass, (0.63, 1.87))
+
+
+class Sample:
+    """Methods that decide, with names that arrays and containers have too."""
+
+    def __init__(self):
+        self.values = []
+        self.best = 0.0
+
+    def add(self, v):
+        if v > 1.0:
+            self.best = v
+        self.values.append(v)
+
+    def mean(self):
+        m = sum(self.values) / len(self.values)
+        return 2.0 * m if m > 1.0 else m
+
+    def clip(self, most):
+        clipped = Sample()
+        for v in self.values:
+            clipped.add(most if v > most else v)
+        return clipped
+
+
+def by_sample(x):
+    sample = Sample()
+    sample.add(x)
+    sample.add(x * x)
+    clipped = sample.clip(1.5)
+    return sample.mean() * clipped.mean() + clipped.best * x + sample.best
+
+
+def test_methods_with_names_of_arrays_methods() -> None:
+    assert_every_way(by_sample, (0.63, 1.87))
