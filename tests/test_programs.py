@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Callable
 from typing import Any
 
@@ -78,6 +79,13 @@ def check_second_derivative(seed: int) -> None:
 
 
 def check_staged(seed: int) -> None:
+    with warnings.catch_warnings():
+        if seed >= W:  # what a mask selects in a `while` has no record of its own
+            warnings.simplefilter("ignore", overt.errors.RecordedWarning)
+        check_compiled(seed)
+
+
+def check_compiled(seed: int) -> None:
     f, value = programs.program(seed, np), oracle(seed)
     staged, slopes = overt.jit(f), overt.jit(overt.grad(f, argnums=(0, 1, 2)))
     for x in points(seed):

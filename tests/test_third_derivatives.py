@@ -221,3 +221,13 @@ def test_rows_that_are_lists(x64):
         return np.sum(np.stack([[x, x * x], [x, 1.0]]) ** 2)
 
     assert abs(float(overt.grad(stacked)(1.2)) - (4 * 1.2 + 4 * 1.2**3)) < 1e-12
+
+
+def test_a_sum_of_nothing_that_is_divided(x64):
+    """The cotangent of a sum without items has no part in the second derivative."""
+
+    def f(x):
+        xs = [x, 0.7 * x]
+        return sum([u for u in xs if u < 0.0]) / (2.0 + x * x) + x**3
+
+    assert abs(float(overt.grad(overt.grad(f))(1.2)) - 7.2) < 1e-12

@@ -19,7 +19,7 @@ from typing import Any
 from overt.rewrites.refusal import Refusal
 from overt.runtime.containers import COPIED, appended, changed, in_place, popped
 from overt.runtime.cotangents import Moved, Token, move, shapes_in
-from overt.runtime.derivatives import is_inexact, zeros_like_tree
+from overt.runtime.derivatives import dtype_of, is_inexact, zeros_like_tree
 from overt.runtime.escape import KEPT, Escape, held_by, is_kept, settled, unchanged
 from overt.runtime.numpy.indexing import set_item
 from overt.runtime.one_of import OneOf, call_one, holds_floats
@@ -122,7 +122,10 @@ def call_pair(f: Any, args: tuple[Any, ...], keywords: dict[str, Any]) -> Any:
         if is_record(f.bwd):  # the values of a recording have no derivative after it
             f = f.saved.again(f.bwd)
         out, pull = vjp_of(f.bwd, f.saved, *args)
-        return out, Pullback(PullOfPullback(f.bwd), pull)
+        g = args[0]
+        known = is_inexact(g) and not hasattr(type(g), "compacted")
+        given = (getattr(g, "shape", ()), dtype_of(g)) if known else None
+        return out, Pullback(PullOfPullback(f.bwd, given), pull)
     if isinstance(f, FunctionPull) and all(slot[1] is None for slot in f.slots):
         saved, out_bar = args
         bars, pull = of_generated(f.bwd, (saved, of_floats(out_bar, f.kinds)), {})

@@ -11,6 +11,7 @@ import dataclasses
 from collections.abc import Callable
 from typing import Any
 
+from overt.runtime import numpy as np
 from overt.runtime.cotangents import Moved, stack_of
 from overt.runtime.derivatives import add, zeros_like_tree
 from overt.runtime.tree_registry import register_pytree_node
@@ -90,10 +91,14 @@ class PullOfPullback:
     """The cotangent of a pullback is a pullback that holds that of what it saved."""
 
     bwd: Any
+    given: Any = None  # shape and dtype of the cotangent that it was called with, if an array
 
     def __call__(self, pull: Any, out_bar: Any) -> Any:
-        _, saved_bar, *bars = pull(out_bar)
-        return (None if saved_bar is None else Pullback(self.bwd, saved_bar), *bars)
+        _, saved_bar, bar = pull(out_bar)
+        if bar is None and self.given is not None:
+            shape, dtype = self.given
+            bar = np.zeros(shape, dtype) if shape else 0.0
+        return (None if saved_bar is None else Pullback(self.bwd, saved_bar), bar)
 
 
 @dataclasses.dataclass(frozen=True)
