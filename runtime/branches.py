@@ -192,6 +192,12 @@ def _mismatch(
         names = returned_names(then, len(value))
         name, path = names[kept[place]] if names else f"result {kept[place]}", path[1:]
     what = f"{name}{describe(path)}" or "the result"
+    if unlike.one == unlike.other and unlike.one.startswith("an object of"):
+        return TypeError(
+            f"the two sides of a branch give {what} two different objects, each {unlike.one}, and "
+            "which side is taken is known only when the program runs; choose between the numbers "
+            "that they hold instead, or make the class a frozen dataclass"
+        )
     return TypeError(
         f"the two sides of a branch give {what} different types: {unlike.one} and {unlike.other}; "
         "which side is taken is known only when the program runs"

@@ -87,6 +87,8 @@ class Known(Spec):
 
     def __str__(self) -> str:
         value = self.value
+        if _may_lie(value) and type(value).__repr__ is object.__repr__:
+            return f"an object of the class {type(value).__name__}"
         return "None" if value is None else f"{value!r} of type {type(value).__name__}"
 
 

@@ -566,3 +566,16 @@ def by_sample(x):
 
 def test_methods_with_names_of_arrays_methods() -> None:
     assert_every_way(by_sample, (0.63, 1.87))
+
+
+def one_of_two_objects(x):
+    a, b = Node(x), Node(x * x)
+    best = a if x > 1.0 else b
+    return best.v
+
+
+@pytest.mark.filterwarnings("ignore::overt.errors.RecordedWarning")
+def test_a_choice_of_objects_is_refused() -> None:
+    with pytest.raises(TypeError, match="two different objects, each an object of the class Node"):
+        overt.jit(one_of_two_objects)(0.7)
+    assert float(overt.grad(one_of_two_objects)(0.7)) == pytest.approx(1.4)
