@@ -149,7 +149,7 @@ class WideWriter(Writer):
             [f"d = {{**d, {key}: {x}}}"],
             [f"d |= {{{key}: {x}}}"],
             [f"{a} = d.pop({key})", f"d[{key}] = 0.5 * {a}"],
-            [f'd["r"] = {x}', f'{a} += d["r"]', 'del d["r"]'],
+            [f'd["q"] = {x}', f'{a} += d["q"]'],
             [f'{a} = d.get("z", {x}) + d.get({key})'],
             [f'{a} += 0.4 * d.setdefault("q", 3.0)'],
         )
