@@ -32,6 +32,8 @@ from overt.rewrites.statement_walk import StatementWalk
 Known = Callable[[ast.expr], str]  # "module.name" of what an expression names outside
 Definition = Callable[[str], ast.FunctionDef | None]
 
+TAKING = ("itertools.islice", "itertools.takewhile")
+
 # The library's own, as a user would write them.
 LIBRARY = {
     "itertools.count": """
@@ -249,6 +251,11 @@ class Endless(StatementWalk):
             if s.targets[0].id in self.held:
                 s.value = self.called(s.value)
                 return [s]
+            taken = isinstance(s.value, ast.Call) and self.known(s.value.func) in TAKING
+            self.walk(s)
+            if taken and isinstance(s.value, ast.Name | ast.Subscript):  # a list by now
+                s.value = ast.Call(load("iter"), [s.value], [])
+            return [s]
         self.walk(s)
         return [s]
 

@@ -133,6 +133,8 @@ def _staged(loop: Loop, values: tuple) -> tuple:
     except (Changes, More):
         raise
     except Exception as error:
+        if _never_starts(loop, values):
+            return values
         if isinstance(error, Unlike) and _wants_none(loop, values, error):
             try:
                 return roll(loop, values, none=True)
@@ -195,6 +197,11 @@ def _starts(loop: Loop, values: Sequence[Any]) -> bool:
         return isinstance(length, int)
     assert loop.test is not None
     return predicate(loop.test(*values)) is True
+
+
+def _never_starts(loop: Loop, values: Sequence[Any]) -> bool:
+    """Whether Python knows that there is no iteration at all."""
+    return loop.test is not None and predicate(loop.test(*values)) is False
 
 
 def _explained(loop: Loop, error: Exception) -> Exception:

@@ -342,6 +342,8 @@ def marks(x: Any, path: tuple[Any, ...]) -> Any:
         marked = copy.copy(x)
         marked.update({key: Token((*path, key)) for key in x})
         return marked
+    if isinstance(x, collections.deque):
+        return collections.deque([Token((*path, i)) for i in range(len(x))], x.maxlen)
     if isinstance(x, (list, tuple)) and not hasattr(x, "_fields"):
         return type(x)(Token((*path, i)) for i in range(len(x)))
     return Token(path)
@@ -382,9 +384,10 @@ def at_path(shapes: Any, path: tuple[Any, ...], bar: Any) -> Any:
     first, rest = path[0], path[1:]
     if isinstance(shapes, dict):
         return {k: at_path(v, rest, bar) if k == first else zeros_in(v) for k, v in shapes.items()}
-    return type(shapes)(
-        at_path(v, rest, bar) if i == first else zeros_in(v) for i, v in enumerate(shapes)
-    )
+    items = [at_path(v, rest, bar) if i == first else zeros_in(v) for i, v in enumerate(shapes)]
+    if isinstance(shapes, collections.deque):
+        return collections.deque(items, shapes.maxlen)
+    return type(shapes)(items)
 
 
 __all__ += ["changed", "popped"]

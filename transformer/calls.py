@@ -426,7 +426,12 @@ def of_class(f: type, args: tuple[Any, ...], keywords: dict[str, Any]) -> Any:
     """A container class: each argument is one field."""
     if f is functools.partial:
         held = functools.partial(args[0], *args[1:], **keywords)
-        return held, Pullback(HeldPull(bool(keywords)), ())
+        inner = args[0]
+        if isinstance(inner, functools.partial):
+            pull = HeldPull(tuple(keywords), len(inner.args), tuple(inner.keywords))
+        else:
+            pull = HeldPull(tuple(keywords))
+        return held, Pullback(pull, ())
     if f is float:
         from overt.runtime.plain_builtins import float_of
 

@@ -206,13 +206,28 @@ class ReplacePull:
 
 @dataclasses.dataclass(frozen=True)
 class HeldPull:
-    """The pullback of making a partial: the arguments that it holds get their cotangents."""
+    """The pullback of making a partial: the arguments that it holds get their cotangents.
 
-    named: bool
+    Python makes one partial of a partial of another: that one held the first `before` of them, and
+    the keywords `before_names`, of which `names` are new values.
+    """
+
+    names: tuple[str, ...]
+    before: int = 0
+    before_names: tuple[str, ...] | None = None  # None: what is called is no partial
 
     def __call__(self, _: Any, out_bar: Any) -> Any:
-        held, keywords = out_bar if out_bar is not None else ((), {})
-        return (None, None, *held, keywords) if self.named else (None, None, *held)
+        if out_bar is None:
+            held: Any = ()
+            keywords: Any = {}
+        else:
+            held, keywords = out_bar
+        f_bar = None
+        if self.before_names is not None and out_bar is not None:
+            kept = {k: None if k in self.names else keywords.get(k) for k in self.before_names}
+            f_bar = (tuple(held[: self.before]), kept)
+        named = {k: keywords.get(k) for k in self.names}
+        return (None, f_bar, *held[self.before :], *([named] if self.names else []))
 
 
 @dataclasses.dataclass(frozen=True)

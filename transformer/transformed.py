@@ -18,7 +18,7 @@ from typing import Any, NamedTuple
 
 from overt.backend.pytrees import GetAttrKey
 from overt.runtime.array import Array
-from overt.runtime.closures import captured_leaves
+from overt.runtime.closures import captured, captured_leaves
 from overt.runtime.ownership import is_users
 from overt.runtime.parts import Parts
 from overt.runtime.places import GENERATED
@@ -260,7 +260,7 @@ def lifted(fn: Any) -> Callable[..., Any]:
     if isinstance(fn, Transformed) or not has_source(fn):
         return fn
     if isinstance(fn, types.FunctionType):
-        if inspect.isgeneratorfunction(fn) and is_kept_generator(fn):
+        if inspect.isgeneratorfunction(fn) and is_kept_generator(fn) or is_lifted(fn):
             return fn
         live = alive(fn, "|lift", lambda: lift(source_of(fn), outermost=False))
         live.__dict__["__overt_lifts__"] = weakref.ref(fn)
@@ -270,6 +270,16 @@ def lifted(fn: Any) -> Callable[..., Any]:
     if isinstance(fn, functools.partial):
         return functools.partial(lifted(fn.func), *fn.args, **fn.keywords)
     return functools.partial(lifted(call_method(fn)), fn)
+
+
+def is_lifted(fn: types.FunctionType) -> bool:
+    """Whether a function was defined in one that is lifted, and so is itself."""
+    if fn.__code__.co_filename not in GENERATED or "__overt__" in fn.__dict__:
+        return False
+    from overt.runtime import cond, for_loop, while_loop
+
+    helpers = (cond, for_loop, lifted, while_loop)
+    return any(value is helper for value in captured(fn) for helper in helpers)
 
 
 def is_kept_generator(fn: types.FunctionType) -> bool:
