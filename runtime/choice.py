@@ -33,10 +33,9 @@ def choose(mask: Any, a: Any, b: Any, path: tuple[Any, ...] = ()) -> Any:
     """
     if a is b:
         return a
-    if type(a) is Saved and type(b) is UndefinedValue:
-        return _only(mask, a)
-    if type(b) is Saved and type(a) is UndefinedValue:
-        return _only(~mask, b)
+    for saved, missing in ((a, b), (b, a)):
+        if type(saved) is Saved and type(missing) is UndefinedValue:
+            return saved  # read only where the same branch is taken again
     if type(a) is Saved and type(b) is Saved:
         return _choose_saved(mask, a, b, path)
     one, other = parts_of(a), parts_of(b)
@@ -80,14 +79,6 @@ def _choose_leaf(mask: Any, a: Any, b: Any, spec: Spec) -> Any:
     (aval,) = spec.avals()
     a, b = (zeros(aval) if type(x) is UndefinedValue else x for x in (a, b))
     return cast(np.where(mask, a, b), aval)
-
-
-def _only(mask: Any, saved: Saved) -> Saved:
-    """Records that only some lanes have."""
-    from overt.runtime import numpy as np
-
-    count = saved.steps if saved.count is None else saved.count
-    return Saved(saved.store, saved.length, saved.flip, saved.first, np.where(mask, count, 0))
 
 
 def _choose_saved(mask: Any, a: Saved, b: Saved, path: tuple[Any, ...]) -> Saved:
