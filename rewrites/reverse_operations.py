@@ -64,6 +64,8 @@ class Operations(Bars):
         """The reverse of `target = value`, one operation on names; gives the forward statements."""
         out = core.name(target)
         if isinstance(value, ast.Name):
+            if target in self.wide:
+                bar = replace(bar, expr=self.full(target, bar), lazy=False)
             self.acc(value.id, bar.expr, bar.lazy, bar.array, missing=bar.missing)
             return [s]
         if isinstance(value, ast.BinOp | ast.UnaryOp):
