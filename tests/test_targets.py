@@ -70,7 +70,7 @@ def test_targets_that_cannot_be_had(model, capsys, monkeypatch, target, reason):
 
 
 def test_topologies(monkeypatch):
-    assert topologies.get_attached_topology("cpu").devices == overt.local_devices("cpu")
+    assert topologies.get_attached_topology("cpu").devices == overt.local_devices(backend="cpu")
     with pytest.raises(ValueError, match="needs a platform"):
         topologies.get_topology_desc("h200")
     monkeypatch.setattr(client, "plugin_path", lambda platform: None)
