@@ -590,6 +590,7 @@ def module_text(source: core.Source, header: str = "", origins: Origins | None =
         for n in {f.name, *core.all_names(f)}
         if not core.is_local(n) and not n.startswith("@") and n not in ("np", core.UNDEFINED)
     )
+    others |= set().union(*map(parameter_names, source.functions)) - {"np"}
     imports: set[str] = set()
     parts, tables = [], []
     for f in source.functions:
@@ -604,6 +605,15 @@ def module_text(source: core.Source, header: str = "", origins: Origins | None =
         for i, table in enumerate(tables):
             origins += [core.NOWHERE] * (2 if i else 0) + table
     return head + "\n\n".join(parts)
+
+
+def parameter_names(function: Function) -> set[str]:
+    """The names of the parameters of a function and of those nested in it, which keep them."""
+    found = {core.base(p.name) for p in function.params}
+    for s in core.walk(function.body):
+        if isinstance(s, Define):
+            found |= parameter_names(s.function)
+    return found
 
 
 def import_block(source: core.Source, names: set[str]) -> str:
