@@ -179,10 +179,15 @@ def holds_floats(chosen: OneOf) -> bool:
 # --- functions as containers of the values that they have captured
 
 
+def is_leaf(x: Any) -> bool:
+    """Whether a captured value is an array or a number, or stands for one of its kind."""
+    return is_array(x) or isinstance(x, Aval)
+
+
 def held_by(x: Any, seen: set[int] | None = None) -> list[Any]:
     """The arrays and numbers that a function has captured, those of functions it uses too."""
     seen = set() if seen is None else seen
-    if is_array(x):
+    if is_leaf(x):
         return [x]
     if id(x) in seen:
         return []
@@ -209,7 +214,7 @@ def pieces(x: Any) -> list[Any]:
 def holding(x: Any, values: Iterator[Any], made: dict[int, Any] | None = None) -> Any:
     """The function with other values in the places of `held_by`."""
     made = {} if made is None else made
-    if is_array(x):
+    if is_leaf(x):
         return next(values)
     if id(x) in made:
         return made[id(x)]
@@ -245,7 +250,7 @@ def holding(x: Any, values: Iterator[Any], made: dict[int, Any] | None = None) -
 def alike(a: Any, b: Any, seen: set[tuple[int, int]] | None = None) -> bool:
     """Whether two functions differ at most in the values that they have captured."""
     seen = set() if seen is None else seen
-    if a is b or (id(a), id(b)) in seen or all(is_array(x) or isinstance(x, Aval) for x in (a, b)):
+    if a is b or (id(a), id(b)) in seen or is_leaf(a) and is_leaf(b):
         return True
     seen.add((id(a), id(b)))
     if type(a) is not type(b):
