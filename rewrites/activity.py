@@ -75,7 +75,9 @@ class Activity:
             self.loop(s)
         elif isinstance(s, With):
             for item in s.items:
-                if self.expr(item.context_expr) and not is_caught(item.context_expr):
+                if self.expr(item.context_expr) and not core.is_call_of(
+                    item.context_expr, "@caught"
+                ):
                     raise Refusal(
                         "`with` on a value that is being differentiated cannot be rewritten",
                         "Move the value out of it.",
@@ -399,12 +401,6 @@ class Activity:
         return any(inner.expr(p) for p in parts)
 
     of_ListComp = of_SetComp = of_GeneratorExp = of_DictComp = comprehension
-
-
-def is_caught(node: ast.expr) -> bool:
-    """Whether a block is one that only catches exceptions."""
-    callee = node.func if isinstance(node, ast.Call) else None
-    return isinstance(callee, ast.Name) and callee.id == "@caught"
 
 
 def changes_something(node: ast.stmt) -> bool:

@@ -318,10 +318,10 @@ class Aliases:
                     self.elements.setdefault(held.id, set()).add(name)
         elif isinstance(value, ast.Attribute) and value.attr in VIEWS:
             self.share(name, value.value)
-        elif is_helper(value, "@changed_too"):
+        elif core.is_call_of(value, "@changed_too"):
             for a in value.args:  # type: ignore[attr-defined]
                 self.share(name, a)
-        elif is_helper(value, "@read_again"):
+        elif core.is_call_of(value, "@read_again"):
             held, _, part = value.args  # type: ignore[attr-defined]
             self.share(name, held)
             self.share(name, part)
@@ -474,7 +474,7 @@ class Aliases:
             )
         kept = {e for v in versions for e in self.elements.get(v, ())} & alive
         kept = {e for e in kept if core.base(e) != mine} - reads(index)
-        if kept and isinstance(call.func, ast.Name) and call.func.id == "@set_item":
+        if kept and core.is_call_of(call, "@set_item"):
             self.mark(s, "@no_views", [holder.id, *sorted(kept)])
         if is_nested(call):
             if versions & self.twice:
@@ -646,12 +646,6 @@ def fills(s: Assign) -> list[Assign]:
     return found
 
 
-def is_helper(value: ast.expr, name: str) -> bool:
-    return (
-        isinstance(value, ast.Call) and isinstance(value.func, ast.Name) and value.func.id == name
-    )
-
-
 def holds_twice(node: ast.expr) -> bool:
     """Whether a display names one object more than once."""
     parts = node.values if isinstance(node, ast.Dict) else node.elts  # type: ignore[attr-defined]
@@ -672,7 +666,7 @@ def is_nested(call: ast.Call) -> bool:
 
 
 def is_growth(call: ast.Call) -> bool:
-    return isinstance(call.func, ast.Name) and call.func.id in ("@appended", "@popped")
+    return core.is_call_of(call, "@appended", "@popped")
 
 
 def has_slice(index: ast.expr) -> bool:

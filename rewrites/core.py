@@ -330,6 +330,17 @@ def _substitute(node: Any, table: Mapping[str, ast.expr]) -> Any:
     return new
 
 
+def is_call_of(node: ast.AST, *helpers: str) -> bool:
+    """Whether an expression calls one of these helpers by its name."""
+    f = node.func if isinstance(node, ast.Call) else None
+    return isinstance(f, ast.Name) and f.id in helpers
+
+
+def is_placeholder(node: ast.AST) -> bool:
+    """Whether an expression is the placeholder of a variable that this path does not set."""
+    return isinstance(node, ast.Name) and node.id == f"@{UNDEFINED}"
+
+
 def with_defaults(a: ast.arguments, visit: Callable[[ast.AST], Any]) -> ast.arguments:
     """Parameters with their default values visited, which are read outside of the function."""
     keywords = [d if d is None else visit(d) for d in a.kw_defaults]

@@ -5,12 +5,12 @@ from __future__ import annotations
 import ast
 import copy
 import sys
-from collections import Counter
 from collections.abc import Iterator
 from pathlib import PurePath
 
 from overt.rewrites import core
 from overt.rewrites.core import Assign, Define, Do, For, Function, If, Note, While, With
+from overt.rewrites.liveness import uses_of
 from overt.rewrites.naming import give_names, reserved_names
 from overt.rewrites.printing import BINARY, Printer
 from overt.rewrites.pushes import is_push
@@ -436,9 +436,8 @@ class Emitter:
         """Whether a name is simply not set: a placeholder is written only where it will be read."""
         if not isinstance(value, ast.Name):
             return False
-        placeholder = value.id == f"@{core.UNDEFINED}"
         name = self.rename(target)
-        if placeholder:
+        if core.is_placeholder(value):
             return target not in self.recorded and name not in self.copied
         return value.id == core.UNDEFINED and name not in self.copied | self.put_away
 
@@ -539,18 +538,6 @@ def with_comments_first(block: core.Block) -> Iterator[core.Stmt]:
         parts = []
         yield s
     yield from parts
-
-
-def uses_of(function: Function) -> Counter[str]:
-    """How often each local name is read, by nested functions too."""
-    found: Counter[str] = Counter(core.reads(function.result))
-    for s in core.walk(function.body):
-        found.update(own_reads(s))
-        if isinstance(s, If):
-            found.update(core.reads(s.test))
-            for m in s.merges:
-                found.update(core.reads(m.then) | core.reads(m.orelse))
-    return found
 
 
 def is_undefined(value: ast.expr) -> bool:
@@ -691,7 +678,7 @@ def recorded_names(function: Function) -> set[str]:
                 for side, value, other in (
                     ("then", m.then, m.orelse), ("orelse", m.orelse, m.then)
                 ):  # fmt: skip
-                    if isinstance(other, ast.Name) and other.id == f"@{core.UNDEFINED}":
+                    if core.is_placeholder(other):
                         home = frozenset({(ast.dump(s.test), side)})  # type: ignore[union-attr]
                         if isinstance(value, ast.Name) and value.id in homes:
                             home |= homes[value.id]

@@ -12,7 +12,7 @@ from dataclasses import replace
 
 from overt.rewrites import core
 from overt.rewrites.core import Assign, Block, For, Function, If, Names, Stmt, While, With
-from overt.rewrites.liveness import Pruner, uses_in
+from overt.rewrites.liveness import Pruner, uses_in, uses_of
 from overt.rewrites.sinking import is_plain
 
 
@@ -28,8 +28,7 @@ class Settling:
         self.function, self.pruner = function, pruner
         self.names = Names()
         self.names.reserve(function)
-        self.uses = uses_in(function.body)
-        self.uses.update(core.reads(function.result))
+        self.uses = uses_of(function)
 
     def run(self) -> Function:
         return replace(self.function, body=self.block(self.function.body))

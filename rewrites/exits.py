@@ -12,6 +12,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Sequence
 
+from overt.rewrites import core
 from overt.rewrites.scopes import new_name
 
 Stmts = list[ast.stmt]
@@ -75,8 +76,7 @@ def always_exits(body: Sequence[ast.stmt]) -> bool:
 
 def catches(s: ast.With) -> bool:
     """Whether an exception may end a block, and what comes after it still runs."""
-    calls = [i.context_expr.func for i in s.items if isinstance(i.context_expr, ast.Call)]
-    return any(isinstance(f, ast.Name) and f.id == "@caught" for f in calls)
+    return any(core.is_call_of(i.context_expr, "@caught") for i in s.items)
 
 
 def is_wildcard(case: ast.match_case) -> bool:

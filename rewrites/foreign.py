@@ -16,7 +16,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Callable, Iterator
 
-from overt.rewrites.scopes import CHANGING, locals_of, own_nodes, parameters, root_name
+from overt.rewrites.scopes import CHANGING, locals_of, own_nodes, parameters, root_name, yields
 from overt.rewrites.views import assigned_names
 
 Definition = Callable[[str], ast.FunctionDef | None]
@@ -174,9 +174,7 @@ def kept_by(s: ast.stmt, local: set[str], found: set[str]) -> Iterator[str]:
 
 def takes_turns(node: ast.FunctionDef | None) -> bool:
     """Whether a function is a generator whose caller sees what it changes at each step."""
-    if node is None or not any(isinstance(n, ast.Yield | ast.YieldFrom) for n in own_nodes(node)):
-        return False
-    return changes_others(node)
+    return node is not None and yields(node) and changes_others(node)
 
 
 def given_to_generators(s: ast.stmt, definition: Definition) -> Iterator[str]:

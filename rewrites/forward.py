@@ -9,7 +9,6 @@ def f(x):                 def f_jvp(x, x_dot):
 from __future__ import annotations
 
 import ast
-from collections import Counter
 from collections.abc import Sequence
 from dataclasses import replace
 
@@ -17,7 +16,8 @@ from overt.rewrites import core
 from overt.rewrites.core import Assign, Block, For, Function, If, Names, Param, Source, While, With
 from overt.rewrites.flatten import flatten
 from overt.rewrites.hoist import hoist
-from overt.rewrites.program import Program, nodes
+from overt.rewrites.liveness import uses_of
+from overt.rewrites.program import Program
 from overt.rewrites.refusal import Refusal
 from overt.rewrites.shapes import Shapes
 from overt.rewrites.tangents import Tangents
@@ -120,11 +120,6 @@ class Forward:
             doc="",
             is_lambda=False,
         )
-
-
-def uses_of(f: Function) -> Counter[str]:
-    """How often the names of a function are read."""
-    return Counter(n.id for n in nodes(f) if isinstance(n, ast.Name))
 
 
 def parameters(

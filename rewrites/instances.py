@@ -70,7 +70,7 @@ class Instances:
         elif isinstance(value, ast.Tuple) and len(value.elts) == len(target):
             for t, v in zip(target, value.elts, strict=True):
                 self.bind(t, v)
-        elif is_helper(value, "@popped") and len(target) == 2 and isinstance(target[1], str):
+        elif core.is_call_of(value, "@popped") and len(target) == 2 and isinstance(target[1], str):
             self.note(self.kinds, target[1], self.of(value))
 
     def of(self, node: ast.expr) -> Kinds:
@@ -83,7 +83,7 @@ class Instances:
         if isinstance(node, ast.Subscript) and not isinstance(node.slice, ast.Slice):
             return self.of_items(node.value)
         if isinstance(node, ast.Call):
-            if is_helper(node, *SAME):
+            if core.is_call_of(node, *SAME):
                 return self.of(node.args[0])
             made = self.resolver.object(node.func)
             return frozenset((made,)) if is_plainly_made(made) else frozenset()
@@ -96,19 +96,13 @@ class Instances:
             return self.items.get(node.id, frozenset())
         if isinstance(node, ast.ListComp):
             return self.of(node.elt)
-        if is_helper(node, "@appended"):
+        if core.is_call_of(node, "@appended"):
             one, more = self.of_items(node.args[0]), self.of(node.args[1])  # type: ignore
             return one | more if one and more else frozenset()
         if isinstance(node, ast.List | ast.Tuple) and node.elts:
             found = [self.of(e) for e in node.elts]
             return frozenset().union(*found) if all(found) else frozenset()
         return frozenset()
-
-
-def is_helper(node: ast.expr, *names: str) -> bool:
-    """Whether an expression is a call of one of our helpers."""
-    f = node.func if isinstance(node, ast.Call) else None
-    return isinstance(f, ast.Name) and f.id in names
 
 
 def is_plainly_made(made: Any) -> bool:

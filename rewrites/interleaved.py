@@ -23,6 +23,7 @@ from overt.rewrites.scopes import (
     free_names,
     own_nodes,
     root_name,
+    yields,
 )
 
 Definition = Callable[[str], ast.FunctionDef | None]
@@ -54,10 +55,6 @@ def keep_interleaved(node: ast.FunctionDef, generator: Definition, methods: Meth
                 reads = attributes_read(call, name, methods)
                 if attribute and attribute in reads:
                     raise refused(f"{name}.{attribute}", loop)
-
-
-def yields(node: ast.FunctionDef) -> bool:
-    return any(isinstance(n, ast.Yield | ast.YieldFrom) for n in own_nodes(node))
 
 
 def argument_roots(node: ast.expr) -> set[str]:

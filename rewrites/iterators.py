@@ -31,6 +31,7 @@ from overt.rewrites.scopes import (
     free_names_of_class,
     new_name,
     own_nodes,
+    yields,
 )
 from overt.rewrites.statement_walk import StatementWalk
 
@@ -98,7 +99,7 @@ def iterators_of(
     """The variables that only ever hold iterators, with how often they are used."""
     nested = [n for n in found if isinstance(n, ast.FunctionDef)]
     nested += [s for s in node.body if isinstance(s, ast.FunctionDef)]
-    generators = {f.name for f in nested if is_generator(f) and becomes_list(f)}
+    generators = {f.name for f in nested if yields(f) and becomes_list(f)}
     changing = {f.name for f in nested if changes_others(f)}
     inner = set().union(
         *[
@@ -122,7 +123,7 @@ def iterators_of(
         if not isinstance(value.func, ast.Name):
             return False
         other = definition(value.func.id)
-        outer = other is not None and is_generator(other) and becomes_list(other)
+        outer = other is not None and yields(other) and becomes_list(other)
         return value.func.id in generators or outer
 
     made: dict[str, bool] = {}
@@ -174,11 +175,6 @@ def uses_in(body: list[ast.stmt], again: bool) -> Rest:
     for s in body:
         see(s, again)
     return found
-
-
-def is_generator(node: ast.FunctionDef) -> bool:
-    inside = [n for s in node.body if not isinstance(s, NESTED) for n in own_nodes(s)]
-    return any(isinstance(n, ast.Yield | ast.YieldFrom) for n in inside)
 
 
 def becomes_list(node: ast.FunctionDef) -> bool:

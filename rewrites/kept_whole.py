@@ -15,15 +15,14 @@ import ast
 from typing import TypeGuard
 
 from overt.rewrites.generators import listed
-from overt.rewrites.scopes import free_names, free_names_of_class, locals_of, own_nodes
+from overt.rewrites.scopes import free_names, free_names_of_class, locals_of, yields
 
 
 def is_kept(s: ast.AST) -> TypeGuard[ast.ClassDef | ast.FunctionDef]:
     """Whether a definition inside a function stays as it is."""
     if not isinstance(s, ast.FunctionDef):
         return isinstance(s, ast.ClassDef)
-    inside = [n for n in own_nodes(s) if isinstance(n, ast.Yield | ast.YieldFrom)]
-    return bool(inside) and listed(s, set()) is s
+    return yields(s) and listed(s, set()) is s
 
 
 def shared_with_kept(node: ast.FunctionDef) -> set[str]:

@@ -327,7 +327,7 @@ class FunctionLifter:
             if isinstance(node.func, ast.Name) and core.is_local(node.func.id):
                 self.functions.add(node.func.id)
                 self.called_names.add(node.func.id)
-            elif isinstance(node.func, ast.Name) and node.func.id in ("@vjp_of", "@jvp_of"):
+            elif core.is_call_of(node, "@vjp_of", "@jvp_of"):
                 self.called_names |= core.reads(ast.Tuple(node.args[:2], ast.Load()))
 
     def transformed_functions(self, function: Function) -> set[str]:

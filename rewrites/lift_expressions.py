@@ -246,7 +246,7 @@ class Expressions(ast.NodeTransformer):
         callee = self.callee(node)
         args = [self.visit(a) for a in node.args]
         keywords = [ast.keyword(k.arg, self.visit(k.value)) for k in node.keywords]
-        if isinstance(node.func, ast.Name) and node.func.id in ("@vjp_of", "@jvp_of"):
+        if core.is_call_of(node, "@vjp_of", "@jvp_of"):
             args[:2] = [self.item_of(a) or b for a, b in zip(node.args[:2], args, strict=False)]
         target = self.object(node.func)
         name = getattr(target, "__name__", "")

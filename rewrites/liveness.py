@@ -212,6 +212,13 @@ def uses_in(block: core.Block) -> Counter[str]:
     return found
 
 
+def uses_of(function: Function) -> Counter[str]:
+    """How often names are read in a function, its result included."""
+    found = uses_in(function.body)
+    found.update(core.reads(function.result))
+    return found
+
+
 def catches(s: With) -> bool:
     """Whether exceptions inside a block are handled, so that raising one is an effect."""
     return any("@caught" in core.reads(item.context_expr) for item in s.items)

@@ -345,7 +345,7 @@ def gathers(node: ast.AST, value: ast.expr) -> bool:
 
 
 def is_added(node: ast.AST) -> bool:
-    return isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id == "@add"
+    return core.is_call_of(node, "@add")
 
 
 def summands(node: ast.AST) -> list[ast.expr]:

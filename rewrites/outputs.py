@@ -16,6 +16,7 @@ import copy
 from collections.abc import Callable
 from typing import Any
 
+from overt.rewrites import core
 from overt.rewrites.scopes import is_not_in_place, new_name, own_nodes
 from overt.rewrites.storing import reading
 from overt.rewrites.views import assigned_names, loaded, placed, stored_names
@@ -85,7 +86,9 @@ class Outputs:
             return [s]
         if isinstance(s, ast.Expr) and (changed := self.changing_call(value)) is not None:
             place, call = changed
-            if isinstance(place, ast.Name) and (is_not_in_place(call) or is_partitioned(call)):
+            if isinstance(place, ast.Name) and (
+                is_not_in_place(call) or core.is_call_of(call, "@partitioned")
+            ):
                 return [self.filling(placed(place.id, call, s), {place.id})]
             return [everything_stored(place, call, s)]
         if isinstance(value.func, ast.Name):
@@ -269,11 +272,6 @@ class Outputs:
         if outside:
             self.copies.append(changed_copy(node, new, places))
         return self.known[name]
-
-
-def is_partitioned(call: ast.expr) -> bool:
-    f = call.func if isinstance(call, ast.Call) else None
-    return isinstance(f, ast.Name) and f.id == "@partitioned"
 
 
 def everything_stored(place: ast.expr, value: ast.expr, s: ast.stmt) -> ast.stmt:

@@ -198,6 +198,11 @@ def root_name(node: ast.expr) -> set[str]:
     return {node.id} if isinstance(node, ast.Name) else set()
 
 
+def yields(node: ast.FunctionDef) -> bool:
+    """Whether a function is a generator."""
+    return any(isinstance(n, ast.Yield | ast.YieldFrom) for n in own_nodes(node))
+
+
 class Renamed(ast.NodeTransformer):
     """Names replaced by others, in stores too; not those that a lambda binds itself."""
 

@@ -16,7 +16,7 @@ from typing import Any
 from overt.rewrites import core
 from overt.rewrites.core import Assign, Block, For, Function, If, Note, Stmt, While
 from overt.rewrites.emit import recorded_names
-from overt.rewrites.liveness import Pruner, uses_in
+from overt.rewrites.liveness import Pruner, uses_in, uses_of
 
 ASKING = (ast.Compare, ast.BoolOp, ast.BinOp, ast.UnaryOp, ast.Name, ast.Constant)
 
@@ -32,8 +32,7 @@ def sunk(function: Function, pruner: Pruner) -> Function:
 class Sinking:
     def __init__(self, function: Function, pruner: Pruner) -> None:
         self.function, self.pruner = function, pruner
-        self.uses = uses_in(function.body)
-        self.uses.update(core.reads(function.result))
+        self.uses = uses_of(function)
 
     def run(self) -> Function:
         return replace(self.function, body=self.block(self.function.body))
@@ -131,7 +130,7 @@ def answered(function: Function) -> Function:
             for s in core.walk(function.body)
             for m in (s.merges if isinstance(s, If) else ())
             if all(
-                is_placeholder(v) or core.reads(v) & asked == {getattr(v, "id", "")}
+                core.is_placeholder(v) or core.reads(v) & asked == {getattr(v, "id", "")}
                 for v in (m.then, m.orelse)
             )
         }
@@ -160,8 +159,4 @@ def with_answers(block: Block, names: set[str]) -> Block:
 
 
 def false_for(value: ast.expr) -> ast.expr:
-    return core.constant(False) if is_placeholder(value) else value
-
-
-def is_placeholder(value: ast.expr) -> bool:
-    return isinstance(value, ast.Name) and value.id == f"@{core.UNDEFINED}"
+    return core.constant(False) if core.is_placeholder(value) else value

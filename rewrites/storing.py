@@ -8,15 +8,9 @@ from collections.abc import Sequence
 from overt.rewrites import core
 from overt.rewrites.building import Building
 from overt.rewrites.foreign import grows
+from overt.rewrites.printing import BINARY
 from overt.rewrites.refusal import Refusal
-
-OPERATORS: dict[type[ast.operator], tuple[str, str]] = {
-    ast.Add: ("add", "+"), ast.Sub: ("sub", "-"), ast.Mult: ("mul", "*"),
-    ast.Div: ("truediv", "/"), ast.FloorDiv: ("floordiv", "//"), ast.Mod: ("mod", "%"),
-    ast.Pow: ("pow", "**"), ast.MatMult: ("matmul", "@"), ast.BitAnd: ("and", "&"),
-    ast.BitOr: ("or", "|"), ast.BitXor: ("xor", "^"), ast.LShift: ("lshift", "<<"),
-    ast.RShift: ("rshift", ">>"),
-}  # fmt: skip
+from overt.runtime.containers import OPERATORS
 
 
 class Stores(Building):
@@ -59,8 +53,7 @@ class Stores(Building):
         last = self.out[-1] if self.out else None
         if not (isinstance(last, core.Assign) and isinstance(last.target, tuple)):
             return False
-        call = last.value.func if isinstance(last.value, ast.Call) else None
-        if not (isinstance(call, ast.Name) and call.id == "@popped" and name not in self.cells):
+        if name in self.cells or not core.is_call_of(last.value, "@popped"):
             return False
         taken, holder = last.target
         if not isinstance(value, ast.Name) or value.id != taken:
@@ -91,9 +84,10 @@ class Stores(Building):
 
     def combined(self, old: ast.expr, s: ast.AugAssign) -> ast.expr:
         """What `old` becomes; an object of the user's may have a method that changes it."""
-        word, symbol = OPERATORS[type(s.op)]
+        symbol, _ = BINARY[type(s.op)]
+        method, _ = OPERATORS[symbol]
         value = self.expr(s.value)
-        if self.is_number(s.target) or not self.text.has_method(f"__i{word}__"):
+        if self.is_number(s.target) or not self.text.has_method(method):
             return ast.BinOp(old, s.op, value)
         return core.call(core.name("@in_place"), old, core.constant(symbol), value)
 

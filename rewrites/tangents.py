@@ -372,7 +372,7 @@ def replaced(node: ast.Call, args: list[ast.expr]) -> ast.Call:
 
 
 def is_zip(node: ast.expr) -> bool:
-    return isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id == "zip"
+    return core.is_call_of(node, "zip")
 
 
 __all__ = ["Tangents", "np_call"]
