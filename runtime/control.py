@@ -98,8 +98,7 @@ def _may_run_in_python(loop: Loop, values: tuple) -> bool:
     """Whether a loop is short, or asks for nothing that only the running program knows."""
     if is_short(loop):
         return True
-    known = loop.test is not None and type(predicate(loop.test(*values))) is bool
-    return known and loop.until is None
+    return loop.until is None and _first_answer(loop, values) is not None
 
 
 def is_short(loop: Loop) -> bool:
@@ -133,7 +132,7 @@ def _staged(loop: Loop, values: tuple) -> tuple:
     except (Changes, More):
         raise
     except Exception as error:
-        if _never_starts(loop, values):
+        if _first_answer(loop, values) is False:
             return values
         if isinstance(error, Unlike) and _wants_none(loop, values, error):
             try:
@@ -199,9 +198,10 @@ def _starts(loop: Loop, values: Sequence[Any]) -> bool:
     return predicate(loop.test(*values)) is True
 
 
-def _never_starts(loop: Loop, values: Sequence[Any]) -> bool:
-    """Whether Python knows that there is no iteration at all."""
-    return loop.test is not None and predicate(loop.test(*values)) is False
+def _first_answer(loop: Loop, values: Sequence[Any]) -> bool | None:
+    """What a loop's test says at first; None where Python does not know, or nothing is asked."""
+    answer = None if loop.test is None else predicate(loop.test(*values))
+    return answer if type(answer) is bool else None
 
 
 def _explained(loop: Loop, error: Exception) -> Exception:

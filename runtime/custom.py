@@ -18,6 +18,7 @@ from overt.runtime.closures import Captures, captured_leaves
 from overt.runtime.derivatives import NoCotangent, add, is_inexact, materialize
 from overt.runtime.dual import Dual, dual, primal_at, tangent_at
 from overt.runtime.lanes import Lanes, has_lanes
+from overt.runtime.levels import topmost
 from overt.runtime.parts import is_array
 from overt.runtime.record import Recorded, vjp_call
 from overt.runtime.tree import tree_flatten, tree_leaves, tree_map
@@ -127,7 +128,7 @@ class CustomRule:
         args = self.positional(args, kwargs)
         fixed, given = self.split(args)
         leaves, definition = tree_flatten(given)
-        top = max(leaves, key=lambda x: getattr(x, "level", 0), default=None)
+        top = topmost(leaves)
         if isinstance(top, (Dual, Recorded)):
             self.check()
         if type(top) is Dual:
@@ -307,7 +308,7 @@ class custom_jvp(CustomRule):  # noqa: N801
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         leaves = tree_leaves((args, kwargs))
-        top = max(leaves, key=lambda x: getattr(x, "level", 0), default=None)
+        top = topmost(leaves)
         if type(top) is Recorded and top.tape.linear:  # a tangent, in a rule: its own, perhaps
             return self.fun(*args, **kwargs)
         return super().__call__(*args, **kwargs)

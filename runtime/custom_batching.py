@@ -12,6 +12,7 @@ from overt.runtime.closures import captured_leaves
 from overt.runtime.custom import CustomRule
 from overt.runtime.dual import Dual, jvp_call
 from overt.runtime.lanes import Lanes, has_lanes, spread
+from overt.runtime.levels import topmost
 from overt.runtime.record import Recorded, vjp_call
 from overt.runtime.tree import prefix_leaves, tree_flatten, tree_map
 
@@ -44,7 +45,7 @@ class custom_vmap(CustomRule):  # noqa: N801
             )
         args = self.positional(args, kwargs)
         leaves, definition = tree_flatten(args)
-        top = max(leaves, key=lambda x: getattr(x, "level", 0), default=None)
+        top = topmost(leaves)
         if type(top) is Lanes:
             return self._mapped(top, leaves, definition)
         if isinstance(top, (Dual, Recorded)) and any(map(has_lanes, leaves)):

@@ -23,6 +23,7 @@ from overt.runtime.export_trees import tree_from_json, tree_to_json
 from overt.runtime.host import host_callback
 from overt.runtime.interop import as_array
 from overt.runtime.lanes import Lanes
+from overt.runtime.levels import topmost
 from overt.runtime.primitive import GRAPH
 from overt.runtime.records import read_record, write_record
 from overt.runtime.tree import PyTreeDef, tree_flatten
@@ -221,7 +222,7 @@ class Exported:
         return flat
 
     def _run(self, *arrays: Any) -> tuple:
-        top = max(arrays, key=lambda x: getattr(x, "level", 0), default=None)
+        top = topmost(arrays)
         if type(top) is Lanes:
             return one_by_one(self._run, arrays, self.out_avals, top)
         count = len(self.out_avals)

@@ -8,9 +8,10 @@ never taken for one of another.
 from __future__ import annotations
 
 import itertools
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
+from typing import Any
 
 _COUNTER = itertools.count(1)
 INSIDE: ContextVar[bool] = ContextVar("overt_inside_a_level", default=False)
@@ -29,3 +30,8 @@ def new_level() -> Iterator[int]:
         yield next(_COUNTER)
     finally:
         INSIDE.reset(token)
+
+
+def topmost(values: Iterable[Any]) -> Any:
+    """The value that handles an operation on all of these: the first of the highest level."""
+    return max(values, key=lambda x: getattr(x, "level", 0), default=None)

@@ -75,13 +75,8 @@ from overt.transformer.recording import must_leave
 from overt.transformer.transformed import CACHED, Transformed
 
 MOVERS = (list, tuple, dict, zip, enumerate, reversed, popped, changed)
-CHANGERS = (
-    appended,
-    changed,
-    in_place,
-    popped,
-    set_item,
-)  # on an object of the user's: a method of its own
+# On an object of the user's: a method of its own.
+CHANGERS = (appended, changed, in_place, popped, set_item)
 CACHES = (functools.cache, functools.lru_cache)
 COPIES = (copy.copy, copy.deepcopy)
 CHOSEN = "a function chosen by data holds values that are being differentiated"
