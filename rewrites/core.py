@@ -415,6 +415,18 @@ def map_function(function: Function, f: Callable[[Any], Any]) -> Function:
     )
 
 
+def positions(block: Block) -> dict[str, int]:
+    """The names that a block defines, those inside its nested blocks too, in the text's order."""
+    found: dict[str, int] = {}
+    for s in walk(block):
+        merged = [m.name for m in s.merges] if isinstance(s, If) else []
+        inner = assigned(tuple(t for b in blocks_of(s) for t in b))
+        bound = pattern_names(s.target) if isinstance(s, Assign) and s.target else ()
+        for n in (*bound, *merged, *sorted(assigned((s,)) - inner)):
+            found.setdefault(n, len(found))
+    return found
+
+
 def assigned(block: Block) -> set[str]:
     """Names that a block defines, those inside its nested blocks included."""
     found: set[str] = set()

@@ -213,10 +213,9 @@ def build_pair(
     chosen = items_of_parameters(main, forward)
     draft = simplify(core.map_function(draft, lambda e: core.substitute(e, chosen)), program)
     defined = core.assigned(forward) | {p.name for p in main.params}
-    kept = sorted(
-        (core.free(draft.body) | (core.reads(draft.result) - core.assigned(draft.body))) & defined,
-        key=order_of(main, forward),
-    )
+    read = core.free(draft.body) | (core.reads(draft.result) - core.assigned(draft.body))
+    order = dict.fromkeys([*(p.name for p in main.params), *core.positions(forward)])
+    kept = [n for n in order if n in read & defined]
     forward = with_placeholders(forward, set(kept))
     saved = sweep.names.fresh("saved")
     held: ast.expr = core.tuple_of([core.name(n) for n in kept])
@@ -308,14 +307,6 @@ def bar_name(main: Function) -> str:
     while name in taken:
         name += "_bar"
     return name
-
-
-def order_of(main: Function, forward: tuple[Stmt, ...]):  # type: ignore[no-untyped-def]
-    positions: dict[str, int] = {p.name: i for i, p in enumerate(main.params)}
-    for i, s in enumerate(core.walk(forward)):
-        for n in core.assigned((s,)):
-            positions.setdefault(n, len(main.params) + i)
-    return lambda n: (positions.get(n, 0), n)
 
 
 def build_bwd(program: Program, main: Function, active: frozenset[str]) -> Function:

@@ -139,7 +139,7 @@ def exported(
         if n in wanted and is_again(n):
             wanted |= core.reads(definitions[n].value) & own
     cheap = [n for n in order if n in wanted and is_again(n)]
-    for n in sorted(wanted - set(cheap)):
+    for n in sorted(wanted - set(cheap), key=core.positions(forward).__getitem__):
         if n in exposed:
             table[n] = core.name(exposed[n])
             continue
