@@ -18,7 +18,7 @@ from overt.runtime.predicates import predicate
 from overt.runtime.primitive import GRAPH
 from overt.runtime.record import RECORDING, Tape
 from overt.runtime.rollback import Mark
-from overt.runtime.setbacks import Changes, More, Shared, Unlike
+from overt.runtime.setbacks import Changes, HoldsValues, More, Shared, Unlike
 from overt.runtime.tree import tree_leaves
 
 __all__ = [
@@ -123,7 +123,14 @@ def _staged(loop: Loop, values: tuple) -> tuple:
     if (tape := _tape_of(loop, values)) is not None:
         if any(x is None for x in values) and is_short(loop):
             return run_in_python(loop, values)  # each iteration is recorded with what is set in it
-        return recorded_loop(loop, values, tape, _staged)
+        mark = Mark()
+        try:
+            return recorded_loop(loop, values, tape, _staged)
+        except HoldsValues:
+            if not _may_run_in_python(loop, values):
+                raise
+        mark.restore()
+        return run_in_python(loop, values)
     site = "unrolled", getattr(loop.fn, "__code__", loop.fn)
     if recall(site) and _starts(loop, values):
         return run_in_python(loop, values)

@@ -13,10 +13,11 @@ from overt.runtime.closures import Captures, captured_leaves, frozen, hidden_lea
 from overt.runtime.derivatives import add, is_inexact, materialize, zeros_like_tree
 from overt.runtime.loop_items import EnumeratedItems, Items, loop_zip
 from overt.runtime.loops import Loop
-from overt.runtime.one_of import bars_of_side, opened
+from overt.runtime.one_of import bars_of_side, held_by, opened
 from overt.runtime.record import Recorded, Tape, vjp_call
 from overt.runtime.repeated import Repeated
 from overt.runtime.saved import Buffers, Saved
+from overt.runtime.setbacks import HoldsValues
 from overt.runtime.tree import tree_flatten, tree_leaves, tree_map
 
 __all__ = ["is_recorded", "recorded_cond", "recorded_loop", "top_tape"]
@@ -135,6 +136,7 @@ def recorded_loop(loop: Loop, carry: tuple, tape: Tape, run: Callable) -> tuple:
         forward = Loop(lambda item, *state: body(item[0], *state), None, numbered, loop.until)
     with tape.paused():
         *out, passed = run(forward, (*start, Saved()))
+    refuse_new_functions(turned.plain(out), start)
 
     def pullback(out_bar: Any) -> list[Any]:
         from overt.runtime.control import for_loop
@@ -152,6 +154,17 @@ def recorded_loop(loop: Loop, carry: tuple, tape: Tape, run: Callable) -> tuple:
         return [*_leaves(turned.merged(bars, unchanged), start), *_leaves(inner_bars, inner)]
 
     return _noted(tape, inputs, tuple(out), pullback)
+
+
+def refuse_new_functions(out: tuple, start: tuple) -> None:
+    """Errors: HoldsValues, if the loop has made functions that hold what may be differentiated."""
+    before = {id(x) for x in tree_leaves(start)}
+    made = [x for x in tree_leaves(out) if callable(x) and id(x) not in before]
+    if any(is_inexact(value) for f in made for value in held_by(f)):
+        raise HoldsValues(
+            "a loop makes functions that hold values being differentiated, and how often it runs "
+            "is known only when the program runs"
+        )
 
 
 def counted_once(bars: Saved) -> Saved:

@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     from overt.runtime.changes import State
     from overt.runtime.world import Slot
 
-__all__ = ["Changes", "ChangesInSomeLanes", "More", "Unlike", "describe"]
+__all__ = ["Changes", "ChangesInSomeLanes", "HoldsValues", "More", "Unlike", "describe"]
 
 
 class Unlike(TypeError):
@@ -41,6 +41,10 @@ class ChangesInSomeLanes(Changes, BatchedPredicateError):
 
 class Shared(Changes):
     """A loop hands on an object that others hold too, so that what it holds is not enough."""
+
+
+class HoldsValues(Shared):
+    """A loop makes functions that hold values of its own, of which no record is kept."""
 
 
 class More(Exception):

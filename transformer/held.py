@@ -34,6 +34,15 @@ def innermost(f: Any) -> Any:
     return f
 
 
+def kinds_around(f: Any) -> tuple[Any, ...]:
+    """The transformations of a function, from the outermost one."""
+    kinds: list[Any] = []
+    while isinstance(f, Transformed):
+        kinds.append((type(f), f.chain))
+        f = f.__wrapped__
+    return tuple(kinds)
+
+
 def rewrapped(f: Any, inner: Any) -> Any:
     """The same transformations of another function."""
     if not isinstance(f, Transformed):
@@ -95,7 +104,9 @@ class _Like:
         self.f = f
 
     def __eq__(self, other: object) -> bool:
-        return isinstance(other, _Like) and type(self.f) is type(other.f)
+        if not isinstance(other, _Like) or type(self.f) is not type(other.f):
+            return False
+        return kinds_around(self.f) == kinds_around(other.f)
 
     def __hash__(self) -> int:
         return hash(type(self.f))

@@ -64,10 +64,10 @@ class Transformed:
         raise NotImplementedError
 
     def __overt_parts__(self) -> Parts:
-        from overt.transformer.held import innermost, rewrapped
+        from overt.transformer.held import innermost, kinds_around, rewrapped
 
         return Parts(
-            (type(self), self.chain), [GetAttrKey("__wrapped__")], [innermost(self)],
+            (type(self), kinds_around(self)), [GetAttrKey("__wrapped__")], [innermost(self)],
             lambda new: rewrapped(self, new[0]),
         )  # fmt: skip
 
