@@ -129,7 +129,7 @@ class Builder(Flows):
             last, known = body[-1] if body else None, set(taken)
             held = parameters(node) | self.enclosing | self.cells
             managers = Managers(self.text.object, self.text.definition)
-            body = [loops_that_ask_inside(match_to_branches(s)) for s in body]
+            body = [loops_that_ask_inside(match_to_branches(s, self.text.object)) for s in body]
             body = attempts_to_blocks(body, held, taken, managers)
             body, value = exits.single_exit(body, taken)
             self.local |= taken - known

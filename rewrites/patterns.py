@@ -10,9 +10,12 @@ from __future__ import annotations
 import ast
 import copy
 import itertools
+from collections.abc import Callable
 from dataclasses import dataclass
+from typing import Any
 
 from overt.rewrites.refusal import Refusal
+from overt.rewrites.scopes import new_name
 
 # Classes whose one positional pattern stands for the whole value: `case int(n)`.
 WHOLE = frozenset("bool bytes dict float frozenset int list set str tuple".split())
@@ -42,17 +45,29 @@ class Subject:
         return Subject(item(self.held, ast.Constant(i)), shown)
 
 
-def match_to_branches(s: ast.stmt) -> ast.stmt:
-    """The statement with every `match` in it replaced."""
-    return Matches().visit(s)
+def match_to_branches(s: ast.stmt, resolve: Callable[[ast.expr], Any]) -> ast.stmt:
+    """The statement with every `match` in it replaced; `resolve` finds what a name stands for."""
+    return Matches(resolve).visit(s)
 
 
 class Matches(ast.NodeTransformer):
-    def __init__(self) -> None:
+    def __init__(self, resolve: Callable[[ast.expr], Any]) -> None:
         self.count = 0
+        self.resolve = resolve
 
     def visit_FunctionDef(self, node: ast.FunctionDef) -> ast.FunctionDef:
         return node  # a nested function is normalized by itself
+
+    def visit_MatchClass(self, node: ast.MatchClass) -> ast.MatchClass:
+        """`case Point(a, y=b)` with the fields named: `case Point(x=a, y=b)`."""
+        self.generic_visit(node)
+        fields = getattr(self.resolve(node.cls), "__match_args__", ())
+        count = len(node.patterns)
+        if not count or count > len(fields):
+            return node
+        names = [*fields[:count], *node.kwd_attrs]
+        made = ast.MatchClass(node.cls, [], names, [*node.patterns, *node.kwd_patterns])
+        return ast.copy_location(made, node)
 
     def visit_Match(self, node: ast.Match) -> ast.stmt:
         self.generic_visit(node)
@@ -121,7 +136,13 @@ def alternatives(case: ast.match_case) -> list[ast.match_case]:
 
 def binds_names(p: ast.pattern) -> bool:
     kinds = ast.MatchAs | ast.MatchStar
-    return any(isinstance(n, kinds) and n.name is not None for n in ast.walk(p))
+    return any(
+        isinstance(n, kinds)
+        and n.name is not None
+        or isinstance(n, ast.MatchMapping)
+        and n.rest is not None
+        for n in ast.walk(p)
+    )
 
 
 def reachable(cases: list[ast.match_case], subject: Subject) -> list[ast.match_case]:
@@ -258,14 +279,31 @@ def mapping_test(p: ast.MatchMapping, subject: ast.expr, binds: list[ast.stmt]) 
         tests.append(ast.Compare(key, [ast.In()], [subject]))
         tests.append(pattern_test(q, hidden(item(subject, key)), binds))
     if p.rest:
-        raise Refusal("`**rest` in a pattern is not supported", "Use `if` and `elif`.", p)
+        rest = others_of(subject, p.keys)
+        binds.append(ast.Assign([ast.Name(p.rest, ast.Store())], rest, lineno=p.lineno))
     return both(tests)
+
+
+def others_of(subject: ast.expr, keys: list[ast.expr]) -> ast.expr:
+    """`{key: item for key, item in subject.items() if key not in keys}`."""
+    taken = {n.id for k in keys for n in ast.walk(k) if isinstance(n, ast.Name)}
+    key, value = (ast.Name(new_name(name, taken), ast.Load()) for name in ("key", "item"))
+    target = ast.Tuple([ast.Name(n.id, ast.Store()) for n in (key, value)], ast.Store())
+    items = ast.Call(ast.Attribute(subject, "items", ast.Load()), [], [])
+    named = ast.Tuple(list(keys), ast.Load())
+    others: list[ast.expr] = [ast.Compare(key, [ast.NotIn()], [named])] if keys else []
+    return ast.DictComp(key, value, [ast.comprehension(target, items, others, 0)])
 
 
 def class_test(p: ast.MatchClass, subject: Subject, binds: list[ast.stmt]) -> ast.expr | None:
     whole = isinstance(p.cls, ast.Name) and p.cls.id in WHOLE and len(p.patterns) == 1
     if p.patterns and not whole:
-        raise Refusal("positional patterns of a class are not supported", "Name its fields.", p)
+        raise Refusal(
+            "a class pattern has positional fields, and the class is not one that gives their "
+            "names (`__match_args__`) where the function is defined",
+            "Name its fields: `case Point(x=a, y=b)`.",
+            p,
+        )
     isinstance_ = ast.Call(ast.Name("isinstance", ast.Load()), [subject.held, p.cls], [])
     tests: list[ast.expr | None] = [isinstance_]
     tests += [pattern_test(q, subject, binds) for q in p.patterns]

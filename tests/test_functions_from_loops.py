@@ -49,13 +49,13 @@ def test_vmap_of_vmap_of_vmap():
 
 
 def late_and_early(x, y):
-    late = [lambda v: v * k + x for k in range(3)]
+    late = [lambda v: v * k + x for k in range(3)]  # noqa: B023
     early = [lambda v, k=k: v * k + y for k in range(3)]
     return sum(f(x) for f in late) * sum(f(y) for f in early)
 
 
 def last_one_made(x, y):
-    late = [lambda v: v * k + x for k in range(3)]
+    late = [lambda v: v * k + x for k in range(3)]  # noqa: B023
     made, i = (lambda v: x), 0
     while i < 3:
         made = lambda v, k=i: v * k + y
