@@ -17,6 +17,7 @@ from overt.rewrites import core
 from overt.rewrites.core import Source
 from overt.rewrites.rules import Resolver
 from overt.runtime import ownership
+from overt.runtime.special_methods import definitions
 
 # Builtins that ask their arguments for a truth value or a Python number, and so have a form of
 # ours.
@@ -119,7 +120,7 @@ class Callees:
         found: dict[str, bool] = {}
         module = getattr(self.namespace, "globals", self.namespace)
         for cls in [v for v in module.values() if isinstance(v, type) and not is_library(v)]:
-            for name, value in vars(cls).items():
+            for name, value in definitions(cls).items():
                 getter = getattr(value, "fget", None) or getattr(value, "func", None)
                 if not isinstance(value, property | functools.cached_property):
                     getter = None

@@ -105,7 +105,7 @@ _PLACES = {name: module for module, names in _NAMES.items() for name in names.sp
 
 # What only the layer above can do: rewriting what a name turns out to be when the code runs.
 _HOOKS = {"lifted": "transformed", "vjp_of": "calls", "jvp_of": "tangent_calls"}
-_HOOKS["lifted_attribute"] = "lifting"
+_HOOKS["lifted_attribute"] = _HOOKS["special_form"] = "lifting"
 _HOOKS["vmap"] = "vectorize"
 
 

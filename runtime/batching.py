@@ -10,10 +10,11 @@ from typing import Any
 
 from overt.runtime.aval import aval_of
 from overt.runtime.derivatives import is_array
-from overt.runtime.errors import StagingError
+from overt.runtime.errors import EndedInBlock, StagingError
 from overt.runtime.lanes import Lanes, move_axis, spread
 from overt.runtime.levels import new_level
 from overt.runtime.outer_effects import ChangesOutside, Outside, one_by_one
+from overt.runtime.special_methods import lifting_special_methods
 from overt.runtime.tree import keystr, prefix_leaves, tree_flatten, tree_leaves_with_path
 from overt.runtime.undefined import refuse_unset
 from overt.runtime.unsure import settled
@@ -60,7 +61,7 @@ def vmap_call(
     lanes = _lane_count(fn, leaves, axes, axis_size, (args, kwargs))
 
     def at_once() -> Any:
-        with new_level() as level:
+        with lifting_special_methods(owner, fn, args, kwargs), new_level() as level:
             batched = [
                 leaf if axis is None else Lanes(_lanes_first(leaf, axis), level)
                 for leaf, axis in zip(leaves, axes, strict=True)
@@ -90,8 +91,8 @@ def vmap_call(
     outside = Outside(owner, (args, kwargs))
     try:
         out, level = outside.run(at_once)
-    except (StagingError, TypeError, NotImplementedError):
-        if outside.before is None:
+    except (StagingError, TypeError, NotImplementedError) as error:
+        if outside.before is None or isinstance(error, EndedInBlock):
             raise
         places = outside.changed() or ["objects"]
     else:

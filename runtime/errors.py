@@ -105,5 +105,9 @@ class KeyIsNoNumber(TypeError):  # noqa: N818  it is what was meant that decides
     """A random key where an array is wanted: what only moves elements takes its words instead."""
 
 
+class EndedInBlock(NotImplementedError):  # noqa: N818  it says what the user's manager does
+    """A manager of the user's ends an exception where what its block did is not followed."""
+
+
 class TransferError(OvertError, RuntimeError):
     """A transfer between host and device, or between devices, that `transfer_guard` forbids."""

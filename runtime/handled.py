@@ -5,7 +5,7 @@ from __future__ import annotations
 from contextvars import ContextVar
 from typing import Any
 
-from overt.runtime.errors import StagingError
+from overt.runtime.errors import EndedInBlock, StagingError
 from overt.runtime.primitive import GRAPH
 
 __all__ = ["caught", "is_ended", "refuse_if_caught", "unended"]
@@ -125,7 +125,7 @@ class unended:
         ended = self.manager.__exit__(kind, error, trace)
         if error is None or is_ours(error) or not ended:
             return False
-        raise NotImplementedError(
+        raise EndedInBlock(
             f"a context manager of the class {type(self.manager).__name__} ends this "
             f"{type(error).__name__}: {error}; write `try` and `except` instead"
         ) from error

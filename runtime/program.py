@@ -15,6 +15,7 @@ from overt.runtime import config, eager, program_cache, staging
 from overt.runtime.array import DeviceArray, explained
 from overt.runtime.aval import Aval
 from overt.runtime.primitive import GRAPH
+from overt.runtime.special_methods import lifting_special_methods
 
 if TYPE_CHECKING:
     from overt.runtime.host import Effects
@@ -54,7 +55,7 @@ class Program:
         self._stage()
 
     def _stage(self) -> None:
-        with collector_paused():
+        with collector_paused(), lifting_special_methods(self.fn):
             self.graph = staging.trace(self.fn, self.avals)
         self.out = self.graph.out
         self.checks = self.graph.capacities

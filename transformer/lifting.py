@@ -34,6 +34,11 @@ def lifted_attribute(holder: Any, name: str) -> Any:
     return getattr(holder, name)
 
 
+def special_form(f: Any) -> Any:
+    """The lifted form of a special method, which Python calls itself; `f` where it has none."""
+    return f if transformed._source_or_none(f) is None else transformed.lifted(f)
+
+
 def constructed(cls: type, /, *args: Any, **kwargs: Any) -> Any:
     """`cls(*args, **kwargs)`, where `__init__` runs in its lifted form."""
     if type(cls) is not type:

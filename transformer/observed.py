@@ -15,6 +15,7 @@ import numpy
 
 from overt.runtime.array import Array, DeviceArray
 from overt.runtime.ownership import is_users
+from overt.runtime.special_methods import definitions
 from overt.transformer.parted import MISSING, pairs_of, pairs_of_class, snapshot_of
 
 _PLAIN = (int, float, complex, str, bytes, bool)
@@ -166,7 +167,7 @@ class ClassParts(Parts):
         self.data = [i for i, plain in enumerate(settled) if not plain]
 
     def matches(self, x: Any, arrays: list[Any]) -> bool:
-        held = vars(x)
+        held = definitions(x)
         if len(held) != self.count or not all(
             map(is_, map(held.get, self.fixed), self.fixed_values)
         ):

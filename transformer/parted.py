@@ -20,6 +20,7 @@ import numpy
 
 from overt.runtime.array import Array
 from overt.runtime.ownership import is_users
+from overt.runtime.special_methods import definitions
 
 MISSING: Any = type("Missing", (), {"__repr__": lambda self: "nothing"})()
 OPAQUE = (type, types.FunctionType, types.BuiltinFunctionType, types.ModuleType, Array)
@@ -122,7 +123,7 @@ UNIMPORTANT = frozenset(
 
 def pairs_of_class(kind: type) -> Pairs:
     """What a class defines itself."""
-    return [(name, x) for name, x in vars(kind).items() if name not in UNIMPORTANT]
+    return [(name, x) for name, x in definitions(kind).items() if name not in UNIMPORTANT]
 
 
 def part_of(holder: Any, step: Any) -> Any:
@@ -130,7 +131,7 @@ def part_of(holder: Any, step: Any) -> Any:
     if type(holder) is Definition:
         return getattr(holder.function, step)
     if isinstance(holder, type):
-        return vars(holder).get(step, MISSING)
+        return definitions(holder).get(step, MISSING)
     if type(step) is not Attribute and isinstance(
         holder, (dict, list, tuple, collections.deque, types.MappingProxyType)
     ):

@@ -15,6 +15,7 @@ from overt.runtime.errors import StagingError
 from overt.runtime.interop import as_array
 from overt.runtime.parts import is_array
 from overt.runtime.program import Program
+from overt.runtime.special_methods import lifting_special_methods
 from overt.runtime.staging import Graph, Symbolic
 from overt.runtime.undefined import refuse_unset
 from overt.transformer import state
@@ -94,7 +95,7 @@ class Staged:
         )
         self.numbers: list[Write] = []
         self.avals = avals
-        with STAGING:
+        with STAGING, lifting_special_methods(call, arguments):
             self.arguments = arguments
             self.program = self.stage()
             self.arguments = []

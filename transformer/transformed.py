@@ -17,6 +17,7 @@ from contextlib import contextmanager
 from typing import Any, NamedTuple
 
 from overt.backend.pytrees import GetAttrKey
+from overt.runtime import special_methods
 from overt.runtime.array import Array
 from overt.runtime.closures import captured, captured_leaves
 from overt.runtime.ownership import is_users
@@ -128,7 +129,7 @@ def target_of(fn: Any) -> Target:
 
 def call_method(fn: Any) -> Any:
     """The `__call__` that a user's class gives its objects; None for other callables."""
-    call = getattr(type(fn), "__call__", None)  # noqa: B004
+    call = special_methods.original(getattr(type(fn), "__call__", None))  # noqa: B004
     return (
         call if isinstance(call, types.FunctionType | Transformed) and is_users(type(fn)) else None
     )
@@ -237,6 +238,8 @@ def lifted(fn: Any) -> Callable[..., Any]:
     >>> lifted(len) is len
     True
     """
+    fn = special_methods.original(fn)
+    special_methods.met(fn)
     if isinstance(fn, type) and is_users(fn):
         from overt.transformer.lifting import constructed
 
@@ -316,6 +319,7 @@ def of_numbers(fn: Callable[..., Any], ours: Any, *args: Any, **keywords: Any) -
 
 def unlifted(fn: Any) -> Any:
     """The function that `lifted` made this one of; any other as it is."""
+    fn = special_methods.original(fn)
     made_of = fn.__dict__.get("__overt_lifts__") if isinstance(fn, types.FunctionType) else None
     original = made_of() if made_of is not None else None
     return fn if original is None else original
