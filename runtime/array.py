@@ -396,6 +396,11 @@ def explained(error: Exception, arrays: Iterable[Any]) -> Exception:
     for x in arrays:
         if isinstance(x, DeviceArray) and x.is_deleted():
             return gone(x)
+    if "donate the same buffer twice" in str(error):
+        return ValueError(
+            "the same array is donated twice in one call: its memory can be given away once; "
+            "donate a copy (np.copy)"
+        )
     if "previously donated in the same call" in str(error):
         return ValueError(
             "the same array is given twice, and donated once: its memory cannot both be used and "

@@ -184,7 +184,8 @@ def _lane_count(fn: Any, leaves: list, axes: list, axis_size: int | None, args: 
         if axis is not None
     }
     if axis_size is not None:
-        sizes.add(operator.index(axis_size))
+        is_symbolic = hasattr(axis_size, "symbolic")
+        sizes.add(axis_size if is_symbolic else operator.index(axis_size))
     if not sizes:
         raise ValueError("vmap must have at least one non-None value in in_axes")
     if len(sizes) == 1:

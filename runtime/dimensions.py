@@ -227,6 +227,9 @@ class Dim:
                     a, b = min(ends), max(ends)
             ends = [_times(k, a), _times(k, b)]
             low, high = low + min(ends), high + max(ends)
+        for term, k in self.terms.items():
+            least, most = self._without_division(term, k)
+            low, high = max(low, least), min(high, most)
         for known in self.scope.at_least:
             if known is not self:
                 rest = self - known if _smaller(self, known) else None
@@ -236,6 +239,25 @@ class Dim:
                 if type(opposite) is int:
                     high = min(high, opposite)
         return low, high
+
+    def _without_division(self, term: Any, k: int) -> tuple[float, float]:
+        """Bounds by what `term` is: x % n, or x // n between (x - n + 1) / n and x / n."""
+        factor = term[0][0] if len(term) == 1 and term[0][1] == 1 else None
+        unknown = -math.inf, math.inf
+        if not isinstance(factor, Operation) or factor.name not in ("floordiv", "mod"):
+            return unknown
+        n = factor.right
+        others = _sized({t: m for t, m in self.terms.items() if t != term}, self.scope)
+        if factor.name == "mod":  # from 0 to n - 1
+            if _bound(n)[0] < 1:
+                return unknown
+            ends = _bound(others), _bound(others + (n - 1) * k)
+            return min(a for a, _ in ends), max(b for _, b in ends)
+        if type(n) is not int or n < 1:
+            return unknown
+        least, most = _bound(others * n + factor.left * k)
+        lost = k * (n - 1)
+        return (least - max(lost, 0)) / n, (most - min(lost, 0)) / n
 
     # --- as numbers
 

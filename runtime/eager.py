@@ -199,6 +199,9 @@ def _execute_placed(primitive: Primitive, operands: tuple, params: dict) -> Any:
         entry = _cache[key] = compile_primitive(primitive, avals, params, device)
     made = run(entry.executable, on_device(arrays, device), arrays)
     result = wrap(made, entry.out, device, committed)
+    settings = config.current()
+    if settings.debug_nans or settings.debug_infs:
+        check_finite(primitive.name, result, settings)
     return tuple(result) if primitive.infer(avals, params)[1] else result[0]
 
 

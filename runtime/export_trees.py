@@ -105,6 +105,8 @@ def _to_json(native: Any) -> Any:
         return ["dict", _keys(aux.order), [by_key[key] for key in aux.order]]
     if kind is collections.OrderedDict:
         return ["OrderedDict", _keys(aux), parts]
+    if hasattr(kind, "__overt_key__"):
+        return ["key", aux, parts]
     entry = _by_type.get(kind)
     if entry is None:
         register = "namedtuple" if hasattr(kind, "_fields") else "pytree_node"
@@ -145,6 +147,10 @@ def _from_json(text: Any) -> Any:
     if kind in ("dict", "OrderedDict"):
         pairs = zip(rest[0], map(_from_json, rest[1]), strict=True)
         return dict(pairs) if kind == "dict" else collections.OrderedDict(pairs)
+    if kind == "key":
+        from overt.runtime.random.keys import Key
+
+        return Key(_from_json(rest[1][0]), rest[0])
     if kind != "node":
         raise ValueError(f"an exported function holds a container of unknown kind {kind!r}")
     name, aux, parts = rest

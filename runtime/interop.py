@@ -197,7 +197,10 @@ def device_put(x: Any, device: Any = None, copy: bool | None = None) -> Array:
         with config.override("transfer_guard_host_to_device", "allow"):
             return device_put(as_array(x), device, copy)
     if device is None:
-        return x
+        if not copy or not isinstance(x, DeviceArray):
+            return x
+        device, committed = x.device, isinstance(x, PlacedArray) and x.committed
+        return placed(np.array(x), x.aval, device, committed=committed)
     device = as_device(device)
     if isinstance(x, (np.ndarray, np.generic)):
         aval = Aval(x.shape, held_as(x))

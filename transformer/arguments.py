@@ -13,7 +13,9 @@ from overt.runtime.array import Array, DeviceArray
 from overt.runtime.aval import aval_of
 from overt.runtime.interop import as_array, copied
 from overt.runtime.parts import is_array
+from overt.runtime.tree import tree_leaves_with_path
 from overt.runtime.tree_registry import LENIENT
+from overt.runtime.treedef import keystr
 from overt.transformer import transformed
 from overt.transformer.parted import pairs_of, snapshot_of
 from overt.transformer.static import Static, marked
@@ -106,20 +108,17 @@ class Call:
         return own
 
     def leaf_name(self, i: int) -> str:
-        """The name of the argument that a leaf belongs to."""
-        count = 0
+        """The argument that a leaf belongs to, and where in it."""
         try:
             names = list(inspect.signature(self.jitted.__wrapped__).parameters)
         except (TypeError, ValueError):
             names = []
-        for k, x in enumerate(self.given[0]):
-            count += len(take_apart((x,)).leaves)
-            if i < count:
-                return f"argument {names[k]!r}" if k < len(names) else f"argument {k}"
-        for name in sorted(self.kwargs):
-            count += len(take_apart((self.given[1][name],)).leaves)
-            if i < count:
-                return f"argument {name!r}"
+        numbered = self.rebuilt(list(range(len(self.flat.leaves))))
+        for (_, place, *inner), leaf in tree_leaves_with_path(numbered):
+            if leaf == i or type(leaf) is not int and i in take_apart((leaf,)).leaves:
+                k = getattr(place, "idx", None)
+                name = place.key if k is None else names[k] if k < len(names) else str(k)
+                return f"argument {name}{keystr(inner)}" if inner else f"argument {name!r}"
         return f"argument {i}"
 
 

@@ -40,6 +40,19 @@ def debug_callback(
     """
     if callback is None:
         return functools.partial(debug_callback, ordered=ordered, partitioned=partitioned)
+
+    def with_ndarrays(*args: Any, **kwargs: Any) -> None:
+        args, kwargs = tree_map(_ndarray, (args, kwargs))
+        callback(*args, **kwargs)
+
+    _call_back(with_ndarrays, args, kwargs, ordered)
+
+
+def _ndarray(x: Any) -> Any:
+    return numpy.asarray(as_array(x)) if is_array(x) else x
+
+
+def _call_back(callback: Callable, args: tuple, kwargs: dict[str, Any], ordered: bool) -> None:
     leaves, definition = tree_flatten((args, kwargs))
     places = [i for i, x in enumerate(leaves) if is_array(x)]
 
@@ -51,7 +64,6 @@ def debug_callback(
         callback(*inner_args, **inner_kwargs)
 
     each_lane([leaves[i] for i in places], active_lanes(), call, ordered)
-    return None
 
 
 class Checked(string.Formatter):
@@ -132,7 +144,7 @@ def _shown(
     def show(*values: Any, **named: Any) -> None:
         write(fmt.format(*map(_printable, values), **{k: _printable(v) for k, v in named.items()}))
 
-    debug_callback(show, *args, ordered=ordered, **kwargs)
+    _call_back(show, args, kwargs, ordered)
 
 
 def _printable(x: Any) -> Any:

@@ -53,6 +53,7 @@ def device_put(
 
     moved = []
     for leaf, where, given in zip(leaves, each(device), each(donate), strict=True):
+        given = given and where is not None
         copy = may_alias is False or (given and may_alias is not True) or None
         made = interop.device_put(leaf, where, copy)
         if given and isinstance(leaf, DeviceArray) and made is not leaf:

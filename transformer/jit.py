@@ -5,14 +5,14 @@ from __future__ import annotations
 import functools
 import warnings
 import weakref
-from collections.abc import Callable
-from typing import Any
+from collections.abc import Callable, Iterable
+from typing import Any, NoReturn
 
 from overt.runtime import config
 from overt.runtime.array import DeviceArray, explained
 from overt.runtime.dispatch import AGAIN, CHECKS, GRAPH
 from overt.runtime.errors import StagingError
-from overt.runtime.interop import device_put
+from overt.runtime.interop import copied, device_put
 from overt.runtime.tree_registry import STRICT
 from overt.transformer import rewrite, transformed
 from overt.transformer.arguments import Call, bound_objects, is_small_integer, needed_inputs
@@ -50,6 +50,7 @@ class Jitted(Transformed):
         self.checked: dict[frozenset[str], Jitted] = {}  # by what `checkify` looks for
         self.static = Chosen(fn, static_argnums, static_argnames, "static")
         self.donated = Chosen(fn, donate_argnums, donate_argnames, "donate")
+        self.donated.refuse_common(self.static)
         self.compiler_options = compiler_options
         self.chosen_place = backend if device is None else device
         self.programs: dict[tuple, Variants] = {}
@@ -99,7 +100,10 @@ class Jitted(Transformed):
                 arrays = staged.guards.hold(self.bound)
                 if arrays is not None:
                     try:
+                        given = kept(leaves, staged.program.donated)
                         result = staged.run(leaves, self.bound, arrays)
+                    except FloatingPointError as error:
+                        self.find_line(error, structure.unflatten(given), {})
                     except Exception as error:
                         raise self.explained(error) from None
                     if staged.quick is not None and all(type(x) is DeviceArray for x in args):
@@ -129,18 +133,23 @@ class Jitted(Transformed):
             leaves = call.own_donated(donated) if donated else call.leaves
             if self.chosen_place is not None:
                 leaves = [device_put(x, self.chosen_place) for x in leaves]
+            given = kept(call.every, [call.dynamic[k] for k in donated])
             try:
                 return staged.run(leaves, call.objects, arrays)
-            except FloatingPointError as found:
-                error = found
-            # Statement by statement, the error comes from the line that makes the NaN.
-            again = AGAIN.set(True)
-            try:
-                with config.disable_jit():
-                    self.function()(*args, **kwargs)
-            finally:
-                AGAIN.reset(again)
-            raise error
+            except FloatingPointError as error:
+                self.find_line(error, *call.rebuilt(given))
+
+    def find_line(self, error: FloatingPointError, args: tuple, kwargs: dict[str, Any]) -> NoReturn:
+        """Raise the error from the line that makes the NaN: run it statement by statement."""
+        again = AGAIN.set(True)
+        try:
+            with noted(), config.disable_jit():
+                self.function()(*args, **kwargs)
+        except FloatingPointError as found:
+            raise found.with_traceback(found.__traceback__) from None
+        finally:
+            AGAIN.reset(again)
+        raise error
 
     def function(self) -> Callable[..., Any]:
         """What is staged: the wrapped function with its control flow lifted."""
@@ -279,6 +288,15 @@ class Variants:
             if arrays is not None:
                 return staged, arrays
         return None
+
+
+def kept(leaves: list[Any], donated: Iterable[int]) -> list[Any]:
+    """The leaves as they are needed to run again where a NaN is found, donated ones copied."""
+    if donated and (_current().debug_nans or _current().debug_infs):
+        leaves = list(leaves)
+        for i in donated:
+            leaves[i] = copied(leaves[i])
+    return leaves
 
 
 def usable(staged: Staged, donated: tuple[int, ...]) -> tuple[int, ...]:

@@ -41,6 +41,7 @@ def make_jaxpr(
     """
     if axis_env:
         raise NotImplementedError(
-            "make_jaxpr: axis_env= names axes of devices, which exist inside shard_map alone"
+            "make_jaxpr: an axis has its name and size from vmap; write "
+            "make_jaxpr(vmap(f, axis_name=..., axis_size=...)) in place of axis_env="
         )
     return MakeJaxpr(fun, static_argnums, return_shape)

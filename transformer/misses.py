@@ -44,7 +44,8 @@ def reason(jitted: Any, call: Any) -> str:
         return captured(jitted.programs[call.key], call)
     same = [key for key in known if key[0] == structure]
     if not same:
-        return f"its arguments are other containers than those it was staged for, {known[-1][0]}"
+        then, now = shown(known[-1][0]), shown(structure)
+        return f"its arguments are other containers than those it was staged for: {then}, now {now}"
     if not (here := [key for key in same if key[1] is settings]):
         now, then = settings.items, same[-1][1].items
         changes = [f"{k} was {then[k]!r}, is {v!r}" for k, v in now.items() if v != then[k]]
@@ -57,6 +58,19 @@ def reason(jitted: Any, call: Any) -> str:
         if a != b
     ]
     return f"its arguments differ from those it was staged for: {'; '.join(changes)}"
+
+
+class Star:
+    """Stands for an array in a printed container."""
+
+    def __repr__(self) -> str:
+        return "*"
+
+
+def shown(structure: Any) -> str:
+    """The containers of a call as the user wrote them: positional arguments, then keywords."""
+    native = getattr(structure, "native", structure)
+    return repr(native.unflatten([Star()] * native.num_leaves))
 
 
 def value(part: Any) -> Any:

@@ -9,6 +9,7 @@ from typing import Any
 import numpy
 
 from overt.runtime import dtypes
+from overt.runtime.array import Array, DeviceArray
 from overt.runtime.aval import Aval, aval_of
 from overt.runtime.parts import is_array
 from overt.runtime.tree import PyTreeDef, tree_flatten, tree_map, tree_structure
@@ -43,6 +44,11 @@ class ShapeDtypeStruct:
     weak_type = property(lambda self: self.aval.weak)
     ndim = property(lambda self: self.aval.ndim)
     size = property(lambda self: self.aval.size)
+
+    def update(self, **changes: Any) -> ShapeDtypeStruct:
+        """The same with another `shape`, `dtype`, `sharding` or `weak_type`."""
+        same = {"shape": self.shape, "dtype": self.dtype, "sharding": self.sharding}
+        return ShapeDtypeStruct(**{**same, "weak_type": self.weak_type, **changes})
 
     def __len__(self) -> int:
         if not self.shape:
@@ -247,8 +253,14 @@ class Compiled(Stage):
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         from overt.transformer.arguments import Call
 
-        call = Call(self.traced.jitted, args, kwargs)
         expected = self.traced.call
+        leaves = tree_flatten((args, kwargs))[0]
+        if any(isinstance(x, Array) and not isinstance(x, DeviceArray) for x in leaves):
+            raise TypeError(
+                "a compiled program cannot be differentiated, batched or staged; transform the "
+                f"function {self.traced.fun_name} that it was compiled from"
+            )
+        call = Call(self.traced.jitted, *self.with_static(args, kwargs))
         call.promote(expected.promoted)
         if call.flat.structure != expected.flat.structure:
             raise TypeError(
@@ -261,12 +273,27 @@ class Compiled(Stage):
                     f"the program was compiled for {want} as its argument {i}, "
                     f"but called with {have}"
                 )
+        for i, (part, other) in enumerate(zip(call.key[2:], expected.key[2:], strict=True)):
+            if part != other and not isinstance(part, Aval):
+                raise TypeError(
+                    f"the program was compiled for another value of {call.leaf_name(i)}: leave "
+                    "static arguments out"
+                )
         arrays = self.staged.guards.hold(call.objects)
         if arrays is None or call.promoted_values != expected.promoted_values:
             raise TypeError("what this program depends on has changed since it was compiled")
         donated = self.staged.program.donated
         leaves = call.own_donated(donated) if donated else call.leaves
         return self.staged.run(leaves, call.objects, arrays)
+
+    def with_static(self, args: tuple, kwargs: dict[str, Any]) -> tuple[tuple, dict[str, Any]]:
+        """The arguments with the static ones, which are the program's, where they are left out."""
+        static, expected = self.traced.jitted.static, self.traced.call
+        places = static.positions(len(expected.args))
+        if places and len(args) == len(expected.args) - len(places):
+            rest = iter(args)
+            args = tuple(x if i in places else next(rest) for i, x in enumerate(expected.args))
+        return args, {k: v for k, v in expected.kwargs.items() if k in static.names} | kwargs
 
     @staticmethod
     def call(compiled: Compiled, *args: Any, **kwargs: Any) -> Any:

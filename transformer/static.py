@@ -48,6 +48,16 @@ class Chosen:
     def __bool__(self) -> bool:
         return bool(self.numbers or self.names)
 
+    def refuse_common(self, static: Chosen) -> None:
+        """Errors: ValueError where a donated argument is static too."""
+        both: list[Any] = sorted({*self.names} & {*static.names})
+        both = both or sorted({*self.numbers} & {*static.numbers})
+        if both:
+            raise ValueError(
+                f"arguments {both} are both donated and static; a static argument is a part of the "
+                "program and has no memory to give away"
+            )
+
     def positions(self, count: int) -> list[int]:
         """Those among `count` positional arguments."""
         return sorted({i % count for i in self.numbers if -count <= i < count})

@@ -160,6 +160,9 @@ def narrowed(piece: Any, x: Any, index: Any) -> Any:
 
 def shape_at(shape: tuple[int, ...], index: Any) -> tuple[int, ...] | None:
     """The shape that an index picks; None where that depends on values not known yet."""
+    if any(hasattr(n, "symbolic") for n in shape):
+        plan = make_plan(index, shape, check=False, tell=False)
+        return None if isinstance(plan, MaskPlan) or plan.indices else picked_shape(plan.spec)
     entries = index if isinstance(index, tuple) else (index,)
     plain = []
     for entry in entries:

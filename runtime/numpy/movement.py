@@ -6,6 +6,7 @@ Each is linear, so its tangent is itself, and each carries its transpose as a re
 from __future__ import annotations
 
 import inspect
+import itertools
 import math
 from collections.abc import Callable, Sequence
 from typing import Any
@@ -276,8 +277,12 @@ def _batch_join(values: Any, axes: Any, size: int, *, axis: int) -> Any:
 
 def pieces_of(g: Any, like: Sequence[Any], axis: int) -> list[Any]:
     """Transpose of `join`: the piece of `g` that belongs to each of `like`."""
-    ends = numpy.cumsum([x.shape[axis] for x in like])
-    return np.split(g, [int(end) for end in ends[:-1]], axis)
+    lengths = [x.shape[axis] for x in like]
+    ends = list(itertools.accumulate(lengths))
+    if not any(hasattr(n, "symbolic") for n in lengths):
+        return np.split(g, ends[:-1], axis)
+    parts = [slice(end - n, end) for n, end in zip(lengths, ends, strict=True)]
+    return [g[(slice(None),) * axis + (part,)] for part in parts]
 
 
 join = Primitive(

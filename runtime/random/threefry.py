@@ -98,9 +98,10 @@ def seed_words(seed: Any) -> Any:
 def hash_pairs(key: Any, counts: Any) -> Any:
     """Hash a flat array of counters, the first half against the second; odd ones out meet 0."""
     size = counts.shape[0]
-    if size % 2:
-        counts = np.concatenate([counts, np.zeros(1, UINT32)])
     half = (size + 1) // 2
+    missing = 2 * half - size
+    if hasattr(missing, "symbolic") or missing:
+        counts = np.concatenate([counts, np.zeros(missing, UINT32)])
     return np.concatenate(threefry2x32(key, counts[:half], counts[half:]))[:size]
 
 
