@@ -93,6 +93,7 @@ _NAMES = {
     "scipy.special": "expit",
     "scipy.stats.heavy_tails": "student_by_df student_density",
     "scipy.incomplete_slopes": "igamma_grad_a random_gamma_grad",
+    "risks": "is_zero lacks raises",
     "scalars": "is_a is_false is_true",
     "staged_builtins": "all_ any_ bool_ check complex_ float_ formatted int_ max_ min_ once_a_call "
     "print_ raise_if round_ sorted_",

@@ -8,17 +8,17 @@ from typing import Any
 from overt.runtime.errors import EndedInBlock, StagingError
 from overt.runtime.primitive import GRAPH
 
-__all__ = ["caught", "is_ended", "refuse_if_caught", "unended"]
+__all__ = ["CATCHING", "caught", "is_ended", "refuse_if_caught", "unended"]
 
 ARITHMETIC = (ArithmeticError, FloatingPointError, OverflowError, ZeroDivisionError)
 
 # The types of exceptions that blocks around the code that is run would handle.
-_CATCHING: ContextVar[tuple[type, ...]] = ContextVar("overt_catching", default=())
+CATCHING: ContextVar[tuple[type, ...]] = ContextVar("overt_catching", default=())
 
 
 def refuse_if_caught(kind: type) -> None:
     """Refuse an exception that depends on the data, where a `try` would go on after it."""
-    if issubclass(kind, _CATCHING.get()):
+    if issubclass(kind, CATCHING.get()):
         raise StagingError(
             f"`try` cannot handle this {kind.__name__}: whether it is raised is known only when "
             "the program runs, or differs between lanes; ask for the condition with `if` instead"
@@ -55,7 +55,7 @@ class caught:
                 "an exception of arithmetic is handled in a loop or branch of the compiled "
                 "program, where numbers raise none; ask for the condition with `if` instead"
             )
-        self.outer = _CATCHING.set((*_CATCHING.get(), *self.handled))
+        self.outer = CATCHING.set((*CATCHING.get(), *self.handled))
         return self
 
     def __eq__(self, other: object) -> bool:
@@ -64,7 +64,7 @@ class caught:
     __hash__ = object.__hash__
 
     def __exit__(self, kind: Any, error: BaseException | None, trace: Any) -> bool:
-        _CATCHING.reset(self.outer)
+        CATCHING.reset(self.outer)
         if error is None or self.types and not any(isinstance(error, t) for t in self.types):
             return False
         if is_ours(error):

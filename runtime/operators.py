@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from overt.runtime.aval import Aval
+from overt.runtime.handled import CATCHING
 
 
 class _Functions(dict):
@@ -43,6 +44,21 @@ def _operator(name: str, swapped: bool = False) -> Callable:
     return method
 
 
+def _dividing(name: str, swapped: bool = False) -> Callable:
+    """As `_operator`, of one that raises an exception for some numbers of Python's."""
+    plain = _operator(name, swapped)
+
+    def method(self: Operators, other: Any) -> Any:
+        if CATCHING.get():
+            from overt.runtime.risks import about_to_divide, about_to_raise_power
+
+            x, y = (other, self) if swapped else (self, other)
+            about_to_raise_power(x, y) if name == "power" else about_to_divide(y)
+        return plain(self, other)
+
+    return method
+
+
 def _unary(name: str) -> Callable:
     def method(self: Operators) -> Any:
         return functions[name](self)
@@ -68,11 +84,11 @@ class Operators:
     __add__, __radd__ = _operator("add"), _operator("add", True)
     __sub__, __rsub__ = _operator("subtract"), _operator("subtract", True)
     __mul__, __rmul__ = _operator("multiply"), _operator("multiply", True)
-    __truediv__, __rtruediv__ = _operator("divide"), _operator("divide", True)
-    __floordiv__, __rfloordiv__ = _operator("floor_divide"), _operator("floor_divide", True)
-    __mod__, __rmod__ = _operator("remainder"), _operator("remainder", True)
-    __divmod__, __rdivmod__ = _operator("divmod"), _operator("divmod", True)
-    __pow__, __rpow__ = _operator("power"), _operator("power", True)
+    __truediv__, __rtruediv__ = _dividing("divide"), _dividing("divide", True)
+    __floordiv__, __rfloordiv__ = _dividing("floor_divide"), _dividing("floor_divide", True)
+    __mod__, __rmod__ = _dividing("remainder"), _dividing("remainder", True)
+    __divmod__, __rdivmod__ = _dividing("divmod"), _dividing("divmod", True)
+    __pow__, __rpow__ = _dividing("power"), _dividing("power", True)
     __matmul__, __rmatmul__ = _operator("matmul"), _operator("matmul", True)
     __and__, __rand__ = _operator("bitwise_and"), _operator("bitwise_and", True)
     __or__, __ror__ = _operator("bitwise_or"), _operator("bitwise_or", True)

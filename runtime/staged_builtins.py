@@ -16,7 +16,7 @@ from overt.runtime.arranging import chosen_item, is_open, order_of, picked, plac
 from overt.runtime.array import Array
 from overt.runtime.changes import refuse_unless_carried
 from overt.runtime.dispatch import AGAIN
-from overt.runtime.handled import refuse_if_caught
+from overt.runtime.handled import CATCHING, refuse_if_caught
 from overt.runtime.host import host_callback
 from overt.runtime.lanes import Lanes
 from overt.runtime.masks import active_lanes
@@ -24,6 +24,7 @@ from overt.runtime.outer_effects import about_to_change
 from overt.runtime.places import noted, origin
 from overt.runtime.predicates import predicate
 from overt.runtime.primitive import GRAPH
+from overt.runtime.risks import about_to_call
 from overt.runtime.tree import tree_flatten, tree_leaves, tree_unflatten
 from overt.runtime.truth import and_, or_
 
@@ -140,6 +141,8 @@ def round_(x: Any, digits: Any = None) -> Any:
         return round(x, digits) if digits is not None else round(x)
     from overt.runtime import numpy as np
 
+    if CATCHING.get() and digits is None:
+        about_to_call(round, x)
     return np.round(x, digits) if digits is not None else np.round(_scalar(x)).astype(int)
 
 
@@ -149,7 +152,11 @@ def int_(x: Any = 0, *base: int) -> Any:
     >>> int_(-1.5), int_("ff", 16)
     (-1, 255)
     """
-    return _scalar(x).astype(int) if is_open(x) else int(x, *base)
+    if not is_open(x):
+        return int(x, *base)
+    if CATCHING.get():
+        about_to_call(int, x)
+    return _scalar(x).astype(int)
 
 
 def bool_(x: Any = False) -> Any:

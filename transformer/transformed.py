@@ -20,10 +20,12 @@ from overt.backend.pytrees import GetAttrKey
 from overt.runtime import special_methods
 from overt.runtime.array import Array
 from overt.runtime.closures import captured, captured_leaves
+from overt.runtime.handled import CATCHING
 from overt.runtime.ownership import is_users
 from overt.runtime.parts import Parts
 from overt.runtime.places import GENERATED
 from overt.runtime.primitive import GRAPH, counterpart
+from overt.runtime.risks import about_to_call
 from overt.runtime.staging import is_known
 from overt.runtime.tree import tree_leaves
 from overt.transformer import dependencies, rewrite
@@ -313,6 +315,8 @@ def takes_turns(fn: Any) -> bool:
 def of_numbers(fn: Callable[..., Any], ours: Any, *args: Any, **keywords: Any) -> Any:
     """A function of `math`; of values that Python has not got, ours of `overt.numpy`."""
     if any(isinstance(x, Array) and not is_known(x) for x in tree_leaves((args, keywords))):
+        if CATCHING.get():
+            about_to_call(fn, *args)
         return ours(*args, **keywords)
     return fn(*args, **keywords)
 
