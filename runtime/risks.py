@@ -25,6 +25,7 @@ from overt.runtime.unsure import settled
 __all__ = ["is_zero", "lacks", "raises"]
 
 Test = Callable[..., Any]
+Kinds = type[BaseException] | tuple[type[BaseException], ...]
 Tests = dict[type[Exception], Test]
 
 
@@ -72,7 +73,7 @@ def _is_outside(i: Any, length: int) -> Any:
     return isinstance(i, int | numpy.integer) and not -length <= i < length
 
 
-def raises(kinds: type | tuple[type, ...], f: Callable[..., Any], *args: Any) -> Any:
+def raises(kinds: Kinds, f: Callable[..., Any], *args: Any) -> Any:
     """Whether `f(*args)` raises an exception of these kinds; `f` is a builtin or of `math`.
 
     >>> raises(ValueError, math.sqrt, -1.0), raises(OverflowError, math.exp, 2.0)
@@ -97,8 +98,9 @@ def raises(kinds: type | tuple[type, ...], f: Callable[..., Any], *args: Any) ->
     return predicate(found)
 
 
-for _f in (is_zero, lacks, raises):
-    _f.rule = Rule(_f.__name__, (), zero=True)  # type: ignore[attr-defined]
+is_zero.rule = Rule("is_zero", ("x",), zero=True)  # type: ignore[attr-defined]
+lacks.rule = Rule("lacks", ("xs", "i"), zero=True)  # type: ignore[attr-defined]
+raises.rule = Rule("raises", (), zero=True)  # type: ignore[attr-defined]
 
 
 def _is_open(x: Any) -> bool:
