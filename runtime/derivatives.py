@@ -7,6 +7,7 @@ and of any value that does not influence the result.
 
 from __future__ import annotations
 
+import collections
 import functools
 import operator
 from collections.abc import Callable
@@ -113,12 +114,46 @@ def _cast_to(g: Any, like: Any) -> Any:
 PARTS_OF: dict[type, Callable[[Any], tuple[list[Any], Callable[[list[Any]], Any]]]] = {}
 
 
+BY_KEY = (dict, collections.OrderedDict, collections.defaultdict)  # whose cotangents go by key
+
+
+def with_keys(x: Any, items: Any) -> Any:
+    """A dictionary of the kind of `x` with other items."""
+    if type(x) is collections.defaultdict:
+        return collections.defaultdict(x.default_factory, items)
+    return type(x)(items)
+
+
+class ZeroOf:
+    """What a `defaultdict` of tangents or cotangents holds for a key that nothing has set."""
+
+    def __init__(self, factory: Callable[[], Any]) -> None:
+        self.factory = factory
+
+    def __call__(self) -> Any:
+        return zeros_like_tree(self.factory())
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, ZeroOf) and self.factory == other.factory
+
+    def __hash__(self) -> int:
+        return hash(self.factory)
+
+
+def zero_items(x: Any, made: Any) -> Any:
+    """A zero of a container; of a `defaultdict` with zeros for the keys that it does not have."""
+    if type(x) is collections.defaultdict and x.default_factory is not None:
+        factory = x.default_factory
+        made.default_factory = factory if isinstance(factory, ZeroOf) else ZeroOf(factory)
+    return made
+
+
 def children_of(x: Any) -> tuple[list[Any], Callable[[list[Any]], Any]] | None:
     """The parts of a container and how to build its cotangent; None if `x` is no container."""
     if type(x) in (tuple, list):
         return list(x), type(x)
-    if type(x) is dict:
-        return list(x.values()), lambda bars: dict(zip(x, bars, strict=True))
+    if type(x) in BY_KEY:
+        return list(x.values()), lambda bars: with_keys(x, zip(x, bars, strict=True))
     if type(x) in PARTS_OF:
         return PARTS_OF[type(x)](x)
     parts = parts_of(x)
@@ -164,8 +199,8 @@ def add(a: Any, b: Any) -> Any:
         if is_array(a) and is_array(b):
             return a + b
         a, b = _of_list(a, b), _of_list(b, a)
-    if type(a) is dict and type(b) is dict:  # keys that only one has are of items set later
-        return {key: add(a.get(key), b.get(key)) for key in {**a, **b}}
+    if type(a) in BY_KEY and type(b) in BY_KEY:  # keys that only one has are of items set later
+        return with_keys(a, [(key, add(a.get(key), b.get(key))) for key in {**a, **b}])
     if type(a) in PARTS_OF:
         b = _kept_alike(a, b)
     left, right = children_of(a), children_of(b)
@@ -221,7 +256,10 @@ def _filled(x: Any, value: int) -> Any:
     if type(x) is UndefinedValue:  # so that it goes with what the variable is on other paths
         return x
     parts = children_of(x)
-    return None if parts is None else parts[1]([_filled(part, value) for part in parts[0]])
+    if parts is None:
+        return None
+    made = parts[1]([_filled(part, value) for part in parts[0]])
+    return made if value else zero_items(x, made)
 
 
 def materialize(x_bar: Any, x: Any) -> Any:
@@ -235,8 +273,8 @@ def materialize(x_bar: Any, x: Any) -> Any:
     parts = None if is_array(x) else children_of(x)
     if parts is None or is_array(x_bar) and hasattr(x, "room"):
         return x_bar
-    if type(x) is dict and type(x_bar) is dict:  # items that were set later have no part in x
-        return {key: materialize(x_bar.get(key), value) for key, value in x.items()}
+    if type(x) in BY_KEY and type(x_bar) in BY_KEY:  # items set later have no part in x
+        return with_keys(x, [(key, materialize(x_bar.get(key), part)) for key, part in x.items()])
     if is_wrapping(x):
         return materialize(x_bar, parts[0][0])
     if type(x) in PARTS_OF:

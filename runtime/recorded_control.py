@@ -44,7 +44,8 @@ def recorded_cond(pred: Any, then: Callable, orelse: Callable, operands: Sequenc
 
         def run(given: Any, inner: Any) -> Any:
             function, arguments = captures.replaced((held.value, given), inner)
-            return opened(function(*arguments))
+            copies = tree_map(lambda x: x, arguments)  # to read a `defaultdict` may change it
+            return opened(function(*copies))
 
         return run
 

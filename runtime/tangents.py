@@ -15,11 +15,13 @@ from typing import Any
 from overt.runtime import dtypes
 from overt.runtime.cotangents import place_field
 from overt.runtime.derivatives import (
+    BY_KEY,
     PARTS_OF,
     children_of,
     dtype_of,
     is_inexact,
     sum_to,
+    zero_items,
     zeros_like_tree,
 )
 from overt.runtime.dual import Dual, dual, primal_at, tangent_at
@@ -89,7 +91,9 @@ def zero_dot(x: Any) -> Any:
     if type(x) is UndefinedValue:
         return x
     parts = children_of(x)
-    return None if parts is None else parts[1]([zero_dot(part) for part in parts[0]])
+    if parts is None:
+        return None
+    return zero_items(x, parts[1]([zero_dot(part) for part in parts[0]]))
 
 
 def filled(dot: Any, x: Any) -> Any:
@@ -112,7 +116,7 @@ def filled(dot: Any, x: Any) -> Any:
 
 def children_dots(dot: Any, x: Any) -> list[Any]:
     """The tangents of a container's parts, in the order of the parts."""
-    if type(x) is dict:
+    if type(x) in BY_KEY:
         return [dot.get(key) for key in x]
     if is_wrapping(x):
         return [dot]

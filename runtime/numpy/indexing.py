@@ -407,6 +407,8 @@ def stored_part(g: Any, index: Any, value: Any, check: bool = True) -> Any:
     """`taken`; without `check` what lies out of range is left out."""
     if g is None:
         return None
+    if isinstance(g, dict):  # an item of a `defaultdict` that nothing has set comes from nowhere
+        return g.get(index)
     if not (on_device(g) or is_host_array(g)):
         return item_at(g, index)
     g = np.asarray(g)
