@@ -203,6 +203,10 @@ class World:
             self.visit(value)
         if is_library(f.__module__):
             return
+        if any(not name.startswith("__") for name in vars(f)):
+            self.holders.append(Holder(f))
+            for value in vars(f).values():
+                self.visit(value)
         space = f.__globals__
         for name in (*globals_stored, *read):
             value = space.get(name, MISSING)

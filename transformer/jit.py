@@ -180,7 +180,8 @@ class Jitted(Transformed):
             arrays = staged.guards.hold(call.objects)
             if arrays is None:
                 raise StagingError(
-                    f"{transformed.name_of(self)} changes, while it is staged, what it depends on"
+                    f"{transformed.name_of(self)} changes, while it is staged, what it depends on: "
+                    + "; ".join(staged.guards.changed(call.objects))
                 )
             return staged, arrays
 

@@ -77,7 +77,10 @@ class Place:
     @property
     def mark(self) -> tuple[int, Any]:
         """What a watch knows the place by."""
-        return id(self.holder), id(self.key) if self.holder is THINGS else self.key
+        key = self.key
+        if self.holder is THINGS:
+            key = id(key.function if type(key) is Definition else key)
+        return id(self.holder), key
 
     @property
     def is_cell(self) -> bool:
