@@ -228,10 +228,9 @@ bitwise_count = Primitive(
 
 
 def _integers_only(*arrays: Any) -> Any:
-    for x in arrays:
-        if not dtypes.is_integer(np.result_type(x)):
-            raise TypeError(f"gcd and lcm need integers, got {np.result_type(x).name}")
     dtype = np.result_type(*arrays)
+    if not dtypes.is_integer(dtype):
+        raise TypeError(f"gcd and lcm need integers, got {dtype.name}")
     return np.broadcast_arrays(*(np.astype(x, dtype) for x in arrays))
 
 

@@ -60,6 +60,16 @@ def of_freedom(ddof: float, correction: float | None) -> float:
     return correction
 
 
+def _deviating(a: Any, dtype: Any) -> Any:
+    """An array in the dtype that a variance is computed in.
+
+    Errors: ValueError for a dtype of integers or truth values.
+    """
+    if dtype is not None and not dtypes.is_inexact(dtypes.canonicalize(dtype)):
+        raise ValueError(f"std and var need dtype= of floats or complex numbers, got {dtype!r}")
+    return _floating(a, dtype)
+
+
 def _floating(a: Any, dtype: Any = None) -> Any:
     a = np.asarray(a)
     if dtype is not None:
@@ -108,17 +118,20 @@ def var(
     >>> print(np.var(np.array([1.0, 3.0])))
     1.0
     """
-    kind = _floating(a, dtype).dtype
-    a = wide(_floating(a, dtype))
+    a = _deviating(a, dtype)
+    kind = a.dtype
+    a = wide(a)
     distance = a - np.mean(a, axis, keepdims=True, where=where)
     squares = np.square(np.abs(distance)) if np.iscomplexobj(a) else np.square(distance)
     total = np.sum(squares, axis, keepdims=keepdims, where=where)
-    if np.iscomplexobj(a):
+    if np.iscomplexobj(a) and dtype is None:
         kind = total.dtype
     divisor = count(a, axis, keepdims, where) - of_freedom(ddof, correction)
-    if where is None and divisor <= 0:
-        return narrow(total * np.nan, kind)
-    return narrow(total / divisor, kind)
+    if where is not None:
+        divisor = np.where(divisor > 0, divisor, np.nan)
+    elif divisor <= 0:
+        divisor = np.nan
+    return np.astype(total / divisor, kind)
 
 
 def over_deviation(g: Any, out: Any, freedom: Any) -> Any:
@@ -163,9 +176,10 @@ def std(
     >>> print(np.std(np.array([1.0, 3.0])))
     1.0
     """
-    kind = _floating(a, dtype).dtype
-    a = wide(_floating(a, dtype))
+    a = _deviating(a, dtype)
+    kind = a.dtype
+    a = wide(a)
     found = np.sqrt(
         np.var(a, axis, ddof=ddof, keepdims=keepdims, where=where, correction=correction)
     )
-    return found if np.iscomplexobj(a) else narrow(found, kind)
+    return found if np.iscomplexobj(a) and dtype is None else np.astype(found, kind)

@@ -25,6 +25,9 @@ def packbits(a: Any, axis: int | None = None, bitorder: str = "big") -> Any:
     >>> print(np.packbits(np.array([1, 0, 1])))
     [160]
     """
+    a = np.asarray(a)
+    if a.dtype.kind not in "biu":
+        raise TypeError(f"packbits needs truth values or integers, got {a.dtype.name}")
     a = np.astype(a, bool)
     if axis is None:
         a, axis = np.ravel(a), 0

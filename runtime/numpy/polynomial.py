@@ -89,7 +89,10 @@ def polydiv(u: Any, v: Any, *, trim_leading_zeros: bool = False) -> Any:
     >>> print(q, r)
     [ 1. -1.] [0. 0. 0.]
     """
-    u, v = _trimmed(_coefficients(u), _coefficients(v), trim_leading_zeros)
+    u, v = _coefficients(u), _coefficients(v)
+    if u.ndim > 1 or v.ndim > 1:
+        raise ValueError(f"polydiv needs one-dimensional arrays, got {u.shape} and {v.shape}")
+    u, v = _trimmed(u, v, trim_leading_zeros)
     dtype = dtypes.to_inexact(np.result_type(u, v))
     rest, v = np.astype(u, dtype), np.astype(v, dtype)
     n, m = u.shape[0], v.shape[0]
@@ -182,6 +185,8 @@ def vander(x: Any, N: int | None = None, increasing: bool = False) -> Any:
      [9 3 1]]
     """
     x = np.asarray(x)
+    if x.ndim != 1:
+        raise ValueError(f"vander needs an array of one dimension, got {x.ndim}")
     n = x.shape[0] if N is None else N
     powers = range(n) if increasing else range(n - 1, -1, -1)
     if n == 0:

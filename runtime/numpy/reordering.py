@@ -255,6 +255,8 @@ def roll_axes(a: Any, shift: Any, axis: Any) -> tuple[tuple[int, ...], Any]:
     shifts = shift if isinstance(shift, (tuple, list)) or ndim(shift) else (shift,) * len(axes)
     if len(axes) == 1 and len(shifts) > 1:
         axes = axes * len(shifts)
+    if len(shifts) == 1 and len(axes) > 1:
+        shifts = (shifts[0],) * len(axes)
     if len(shifts) != len(axes):
         raise ValueError(f"roll: {len(shifts)} shifts for {len(axes)} axes")
     return axes, shifts

@@ -149,6 +149,8 @@ def heaviside(x: Any, y: Any) -> Any:
     [0.  0.5 1. ]
     """
     dtype = dtypes.to_inexact(np.result_type(x, y))
+    if dtypes.is_complex(dtype):
+        raise TypeError("heaviside is not defined for complex numbers")
     step = np.where(x == 0, y, np.where(x > 0, 1, 0))
     return np.astype(np.where(np.isnan(x), np.nan, step), dtype)
 
@@ -285,6 +287,8 @@ def ldexp(x: Any, i: Any) -> Any:
     6.0
     """
     dtype = dtypes.to_inexact(np.result_type(x))
+    if dtypes.is_complex(dtype) or dtypes.is_inexact(np.result_type(i)):
+        raise TypeError("ldexp needs a real x, and an i of integers")
     # in two steps, since 2**i alone may not be representable where the product is
     half = np.floor_divide(i, 2)
     powers = np.exp2(np.astype(half, dtype)), np.exp2(np.astype(i - half, dtype))
@@ -311,6 +315,8 @@ def frexp(x: Any) -> tuple[Any, Any]:
     0.75 3
     """
     x = np.astype(x, dtypes.to_inexact(np.result_type(x)))
+    if np.iscomplexobj(x):
+        raise TypeError("frexp is not defined for complex numbers")
     exponent = _exponent(x)
     return np.ldexp(x, -exponent), exponent
 

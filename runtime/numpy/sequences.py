@@ -144,6 +144,9 @@ def geomspace(
     ratio = np.linspace(np.zeros_like(stop / start), np.log(stop / start), num, endpoint, axis=axis)
     first = np.expand_dims(start, axis) if np.ndim(start) else start
     numbers = first * np.exp(ratio)
+    if endpoint and num > 1:  # without the error of exp
+        end = (slice(None),) * (axis % numbers.ndim)
+        numbers = numbers.at[(*end, -1)].set(stop)
     return numbers if dtype is None else np.astype(numbers, dtype)
 
 

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import math
+from collections.abc import Callable
 from typing import Any
 
 import numpy
 
 import overt.runtime.numpy as np
 from overt.runtime import dtypes
-from overt.runtime.numpy.array_function import array_function
+from overt.runtime.array import DeviceArray
+from overt.runtime.numpy.array_function import ArrayFunction, array_function
 from overt.runtime.numpy.movement import normal_axes
 from overt.runtime.numpy.reducing import narrow, wide
 
@@ -65,34 +68,51 @@ def _in_one_axis(a: Any, axis: Axes) -> tuple[Any, tuple[int, ...]]:
     """The reduced axes flattened into a last one, and what `keepdims` would leave."""
     axes = tuple(range(a.ndim)) if axis is None else normal_axes(axis, a.ndim)
     kept = [i for i in range(a.ndim) if i not in axes]
-    rows = np.reshape(np.transpose(a, (*kept, *axes)), (*(a.shape[i] for i in kept), -1))
+    shape = (*(a.shape[i] for i in kept), math.prod(a.shape[i] for i in axes))
+    rows = np.reshape(np.transpose(a, (*kept, *axes)), shape)
     return rows, tuple(1 if i in axes else n for i, n in enumerate(a.shape))
 
 
-METHODS = {"linear", "lower", "higher", "nearest", "midpoint"}
+# Where among n sorted elements the quantile q lies: n q - 1 + a + q (1 - a - b) of (a, b), the
+# plotting positions of Hyndman and Fan, "Sample quantiles in statistical packages" (1996).
+POSITIONS = {
+    "linear": (1, 1), "lower": (1, 1), "higher": (1, 1), "nearest": (1, 1), "midpoint": (1, 1),
+    "interpolated_inverted_cdf": (0, 1), "hazen": (0.5, 0.5), "weibull": (0, 0),
+    "median_unbiased": (1 / 3, 1 / 3), "normal_unbiased": (3 / 8, 3 / 8),
+    "inverted_cdf": (0, 1), "averaged_inverted_cdf": (0, 1), "closest_observation": (-0.5, 1.5),
+}  # fmt: skip
 
 
-def _between_sorted(rows: Any, position: Any, method: str) -> Any:
-    """Elements of sorted rows at a fractional position in [0, n - 1], one for each row."""
-    low, high = np.floor(position), np.ceil(position)
+def _between_sorted(rows: Any, q: Any, last: Any, method: str) -> Any:
+    """The quantile of sorted rows whose elements are those up to `last`, one for each row."""
+    a, b = POSITIONS[method]
+    position = q * last if a == b == 1 else q * (last + 1) + (a - 1 + q * (1 - a - b))
+    low = np.floor(position)
+    past = position - low
     if method == "lower":
-        fraction = np.zeros_like(position)
-    elif method == "higher":
-        fraction = np.astype(high > low, position.dtype)
+        fraction = np.zeros_like(past)
+    elif method in ("higher", "inverted_cdf"):
+        fraction = np.astype(past > 0, past.dtype)
     elif method == "nearest":
         fraction = np.rint(position) - low
     elif method == "midpoint":
-        fraction = np.where(high > low, 0.5, 0.0)
+        fraction = np.where(past > 0, 0.5, 0.0)
+    elif method == "averaged_inverted_cdf":
+        fraction = np.where(past > 0, 1.0, 0.5)
+    elif method == "closest_observation":
+        fraction = np.where((past == 0) & (low % 2 == 1), 0.0, 1.0)
     else:
-        fraction = position - low
-    below = np.take_along_axis(rows, np.astype(low, "int32")[..., None], -1)[..., 0]
-    above = np.take_along_axis(rows, np.astype(high, "int32")[..., None], -1)[..., 0]
+        fraction = past
+    below, above = (
+        np.take_along_axis(rows, np.astype(np.clip(i, 0, last), "int32")[..., None], -1)[..., 0]
+        for i in (low, low + 1)
+    )
     return below * (1 - fraction) + above * fraction
 
 
 def _quantile(a: Any, q: Any, axis: Axes, method: str, keepdims: bool, ignore_nan: bool) -> Any:
-    if method not in METHODS:
-        raise ValueError(f"quantile: method must be one of {sorted(METHODS)}, got {method!r}")
+    if method not in POSITIONS:
+        raise ValueError(f"quantile: method must be one of {sorted(POSITIONS)}, got {method!r}")
     a, q = np.asarray(a), np.asarray(q)
     if q.ndim > 1:
         raise ValueError(f"q must be a number or one-dimensional, got shape {q.shape}")
@@ -104,7 +124,8 @@ def _quantile(a: Any, q: Any, axis: Axes, method: str, keepdims: bool, ignore_na
     rows, kept = _in_one_axis(a, axis)
     n, lead = rows.shape[-1], rows.shape[:-1]
     if n == 0:
-        raise ValueError("a quantile of no elements is not defined")
+        shape = kept if keepdims else lead
+        return np.full((*q.shape, *shape), np.nan, dtype)
     rows = np.sort(rows, axis=-1)  # NaN comes last
     missing = np.isnan(rows)
     if ignore_nan:
@@ -116,14 +137,31 @@ def _quantile(a: Any, q: Any, axis: Axes, method: str, keepdims: bool, ignore_na
     rows = np.where(missing, 0, rows)
 
     def at(quantile: Any) -> Any:
-        found = narrow(_between_sorted(rows, quantile * last, method), dtype)
+        found = narrow(_between_sorted(rows, quantile, last, method), dtype)
         found = np.where(hidden, np.nan, found)
         return np.reshape(found, kept) if keepdims else found
 
     return at(q) if q.ndim == 0 else np.stack([at(q[i]) for i in range(q.shape[0])])
 
 
-@array_function(arrays=("a", "q"))
+class Quantiles(ArrayFunction):
+    """A function of an array and of quantiles, which have to lie in their range where known."""
+
+    def bind(self, args: tuple, kwargs: dict[str, Any]) -> dict[str, Any]:
+        bound = super().bind(args, kwargs)
+        q, most = bound["q"], 100 if "percent" in self.__name__ else 1
+        if isinstance(q, (int, float, numpy.ndarray, numpy.generic, DeviceArray)):
+            numbers = numpy.asarray(q)
+            if not ((numbers >= 0) & (numbers <= most)).all():
+                raise ValueError(f"{self.__name__}: q lies between 0 and {most}, got {numbers}")
+        return bound
+
+
+def _of_quantiles(fn: Callable) -> Any:
+    return Quantiles(fn, ("a", "q"))
+
+
+@_of_quantiles
 def quantile(
     a: Any, q: Any, axis: Axes = None, *, method: str = "linear", keepdims: bool = False
 ) -> Any:
@@ -135,7 +173,7 @@ def quantile(
     return _quantile(a, q, axis, method, keepdims, False)
 
 
-@array_function(arrays=("a", "q"))
+@_of_quantiles
 def nanquantile(
     a: Any, q: Any, axis: Axes = None, *, method: str = "linear", keepdims: bool = False
 ) -> Any:
@@ -147,7 +185,7 @@ def nanquantile(
     return _quantile(a, q, axis, method, keepdims, True)
 
 
-@array_function(arrays=("a", "q"))
+@_of_quantiles
 def percentile(
     a: Any, q: Any, axis: Axes = None, *, method: str = "linear", keepdims: bool = False
 ) -> Any:
@@ -159,7 +197,7 @@ def percentile(
     return _quantile(a, np.divide(q, 100), axis, method, keepdims, False)
 
 
-@array_function(arrays=("a", "q"))
+@_of_quantiles
 def nanpercentile(
     a: Any, q: Any, axis: Axes = None, *, method: str = "linear", keepdims: bool = False
 ) -> Any:
@@ -239,6 +277,7 @@ def _extremum(
 ) -> Any:
     a, present = _present(a)
     if not dtypes.is_inexact(a.dtype):
+        initial = None if initial is None else np.astype(initial, a.dtype)
         return reduce(a, axis, keepdims=keepdims, initial=initial, where=where)
     known = np.where(present, a, worst)
     found = reduce(known, axis, keepdims=keepdims, initial=initial, where=where)
@@ -366,7 +405,7 @@ def cov(
     if aweights is not None:
         weights = np.asarray(aweights) if weights is None else weights * aweights
     if weights is None:
-        mean, divisor = np.mean(rows, 1, keepdims=True), rows.shape[1] - ddof
+        mean, divisor = np.mean(rows, 1, keepdims=True), max(rows.shape[1] - ddof, 0)
         weighted = rows - mean
         centred = weighted
     else:
