@@ -31,6 +31,7 @@ if TYPE_CHECKING:
 PLAIN_ATTRIBUTES = frozenset("shape ndim size dtype __name__ __class__".split())
 PLAIN_BUILTINS = (isinstance, len, hasattr, callable, issubclass, type, id, str, repr, range)
 PLAIN_METHODS = frozenset("startswith endswith isdigit lower upper keys".split())
+SEARCHES = {"index": "place_in", "count": "count_in"}  # methods of lists
 LITERALS = ast.List | ast.Tuple | ast.Set | ast.Dict
 
 
@@ -243,6 +244,8 @@ class Expressions(ast.NodeTransformer):
 
     def visit_Call(self, node: ast.Call) -> ast.expr:
         node = without_filter(node, self.object(node.func), self.plain)
+        if (search := self.search(node)) is not None:
+            return search
         callee = self.callee(node)
         args = [self.visit(a) for a in node.args]
         keywords = [ast.keyword(k.arg, self.visit(k.value)) for k in node.keywords]
@@ -263,6 +266,18 @@ class Expressions(ast.NodeTransformer):
             if k.arg == "key" and isinstance(k.value, ast.Name | ast.Attribute):
                 k.value = self.as_lifted(k.value)
         return ast.copy_location(ast.Call(callee, args, keywords), node)
+
+    def search(self, node: ast.Call) -> ast.expr | None:
+        """`xs.index(x)` and `xs.count(x)`, which ask whether items equal x."""
+        f = node.func
+        if not isinstance(f, ast.Attribute) or f.attr not in SEARCHES or node.keywords:
+            return None
+        texts = any(isinstance(a, ast.Constant) and isinstance(a.value, str) for a in node.args)
+        if texts or all(map(self.plain, (f.value, *node.args))):
+            return None
+        if self.callees.resolver.is_users_method(f.attr):
+            return None
+        return self.helper(SEARCHES[f.attr], *map(self.visit, (f.value, *node.args)))
 
     def callee(self, node: ast.Call) -> ast.expr:
         f = node.func

@@ -202,6 +202,8 @@ def changed_container(old: ast.expr, method: str, args: list[ast.expr]) -> ast.e
         return ast.Call(core.name("@appended"), [old, *args], [])
     if method == "fill" and len(args) == 1:
         return ast.Call(core.name("@set_all"), [old, *args], [])
+    if method == "remove" and len(args) == 1:
+        return ast.Call(core.name("@without_item"), [old, *args], [])
     return ast.Call(core.name("@changed"), [old, core.constant(method), *args], [])
 
 

@@ -26,9 +26,9 @@ _NAMES = {
     "masks": "active_lanes on_lanes",
     "outside": "put_contents put_item stored_in",
     "numpy.indexing": "add_at erase getitem place put_back returned set_item taken withdrawn",
-    "arranging": "all_taken chosen_item folded picked put_in_place repetition set_all spread_item "
-    "unfilled",
-    "plain_builtins": "in_order partitioned",
+    "arranging": "all_taken chosen_item count_in folded order_without picked place_in put_in_place "
+    "repetition set_all spread_item unfilled",
+    "plain_builtins": "in_order partitioned without_item",
     "viewing": "changed_too erased_where_view kept_where_copy placed_where_view read_again "
     "stored_back taken_where_view where_mutable where_number",
     "numpy.exchange": "exchange",

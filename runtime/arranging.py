@@ -16,7 +16,10 @@ from overt.runtime.primitive import Rule
 from overt.runtime.staging import is_known
 from overt.runtime.tree import tree_map
 
-__all__ = ["chosen_item", "order_of", "picked", "place_of", "repetition", "set_all"]
+__all__ = [
+    "chosen_item", "count_in", "order_of", "order_without", "picked", "place_in", "place_of",
+    "repetition", "set_all",
+]  # fmt: skip
 
 
 def is_open(x: Any) -> bool:
@@ -55,6 +58,80 @@ def place_of(items: Any, key: Callable, largest: bool) -> Any:
     return (np.argmax if largest else np.argmin)(np.stack(keys))
 
 
+def hits_in(items: Sequence[Any], value: Any, start: int = 0, stop: int | None = None) -> Any:
+    """Which items equal a value, where that is known only later; an array of booleans."""
+    from overt.runtime import numpy as np
+    from overt.runtime.predicates import predicate
+
+    among = range(len(items))[start:stop]
+    hits = [
+        i in among and (x is value or is_array(x) and is_array(value) and predicate(x == value))
+        for i, x in enumerate(items)
+    ]
+    return np.stack(hits)
+
+
+def is_open_search(items: Any, value: Any) -> bool:
+    """Whether only the running program knows which items of a list equal a value."""
+    return type(items) in (list, tuple) and bool(items) and any(map(is_open, (value, *items)))
+
+
+def place_in(items: Any, value: Any, *bounds: int) -> Any:
+    """`items.index(value, *bounds)`.
+
+    Errors: ValueError, when the program runs, if no item equals the value.
+
+    >>> place_in([3, 1, 2], 2)
+    2
+    """
+    if not is_open_search(items, value):
+        return items.index(value, *bounds)
+    from overt.runtime import numpy as np
+
+    hits = hits_in(items, value, *bounds)
+    found_somewhere(hits, f"{type(items).__name__}.index(x): x not in {type(items).__name__}")
+    return np.argmax(hits)
+
+
+def count_in(items: Any, value: Any) -> Any:
+    """`items.count(value)`.
+
+    >>> count_in([1, 2, 1], 1)
+    2
+    """
+    return hits_in(items, value).sum() if is_open_search(items, value) else items.count(value)
+
+
+def order_without(items: Any, value: Any) -> Any:
+    """The positions of the items that stay when the first that equals a value is removed.
+
+    Errors: ValueError, when the program runs, if there is none.
+
+    >>> order_without([3, 1, 2, 1], 1)
+    [0, 2, 3]
+    """
+    if not is_open_search(items, value):
+        if value not in items:
+            raise ValueError("list.remove(x): x not in list")
+        place = items.index(value)
+        return [i for i in range(len(items)) if i != place]
+    from overt.runtime import numpy as np
+
+    hits = hits_in(items, value)
+    found_somewhere(hits, "list.remove(x): x not in list")
+    kept = np.arange(len(items) - 1)
+    return kept + (kept >= np.argmax(hits))
+
+
+def found_somewhere(hits: Any, message: str) -> None:
+    from overt.runtime.staged_builtins import raise_if
+
+    raise_if(~hits.any(), ValueError, lambda: (message,))
+
+
+order_without.rule = Rule("order_without", ("items", "value"), zero=True)  # type: ignore[attr-defined]
+place_in.rule = Rule("place_in", ("items", "value"), zero=True)  # type: ignore[attr-defined]
+count_in.rule = Rule("count_in", ("items", "value"), zero=True)  # type: ignore[attr-defined]
 order_of.rule = Rule("order_of", ("items",), zero=True)  # type: ignore[attr-defined]
 place_of.rule = Rule("place_of", ("items",), zero=True)  # type: ignore[attr-defined]
 

@@ -259,6 +259,9 @@ sum_to.rule = Rule(  # type: ignore[attr-defined]
 )  # fmt: skip
 
 
+PARTED = (list, tuple, dict, collections.OrderedDict, collections.defaultdict)
+
+
 # --- functions that only move things --------------------------------------------------------------
 
 
@@ -287,7 +290,9 @@ class Moved:
         for path, bar in found.items():
             i = path[0]
             bars[i] = add(bars[i], at_path(self.shapes[i], path[1:], bar))
-        return bars
+        # Of a container of which nothing was taken the parts are asked for nevertheless.
+        kept = [bar is None and type(x) in PARTED for bar, x in zip(bars, self.shapes, strict=True)]
+        return [zeros_in(x) if k else b for k, b, x in zip(kept, bars, self.shapes, strict=True)]
 
 
 def move(fn: Callable[..., Any], args: tuple[Any, ...], moving: list[bool]) -> tuple[Any, Moved]:

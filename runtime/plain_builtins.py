@@ -7,11 +7,12 @@ from typing import Any
 
 import overt.runtime.numpy as np
 from overt.runtime import plain_math
-from overt.runtime.arranging import chosen_item, order_of, picked, place_of
+from overt.runtime.arranging import chosen_item, order_of, order_without, picked, place_of
+from overt.runtime.containers import changed
 from overt.runtime.parts import is_array
 from overt.runtime.staged_builtins import sorted_
 
-__all__ = ["PLAIN", "TWINS", "in_order", "partitioned"]
+__all__ = ["PLAIN", "TWINS", "in_order", "partitioned", "without_item"]
 
 MISSING = object()
 
@@ -130,6 +131,18 @@ def in_order(xs: Any, key: Any = None, reverse: bool = False, **options: Any) ->
     if hasattr(xs, "dtype"):
         return np.sort(xs, **options)
     return sorted_(xs, key=key, reverse=reverse, **options)
+
+
+def without_item(xs: Any, value: Any) -> Any:
+    """What `xs` is after `xs.remove(value)`.
+
+    >>> without_item([3, 1, 2, 1], 1)
+    [3, 2, 1]
+    """
+    if type(xs) is not list:
+        return changed(xs, "remove", value)
+    order = order_without(xs, value)
+    return picked(xs, order)
 
 
 def partitioned(xs: Any, *args: Any, **options: Any) -> Any:
