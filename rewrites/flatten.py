@@ -34,6 +34,7 @@ from overt.rewrites.core import (
     While,
     With,
 )
+from overt.rewrites.listed import as_array, takes_arrays
 from overt.rewrites.refusal import Refusal
 from overt.rewrites.rules import Resolver
 
@@ -322,7 +323,9 @@ class Flatten:
         elif not isinstance(f, ast.Name | ast.Attribute):
             f = self.atom(f)
         args: list[ast.expr] = []
-        given = node.args
+        given, named = node.args, [k.value for k in node.keywords]
+        if takes_arrays(self.resolver.object(node.func)):
+            given, named = self.arrays(given), self.arrays(named)
         if sum(isinstance(a, ast.Starred) for a in given) > 1:
             given = [ast.Starred(ast.List(list(given), ast.Load()), ast.Load())]
         for a in given:
@@ -338,8 +341,14 @@ class Flatten:
                 args.append(a)
             else:
                 args.append(self.atom(a))
-        keywords = [ast.keyword(k.arg, self.atom(k.value)) for k in node.keywords]
+        keywords = [
+            ast.keyword(k.arg, self.atom(v)) for k, v in zip(node.keywords, named, strict=True)
+        ]
         return ast.copy_location(ast.Call(f, args, keywords), node)
+
+    def arrays(self, operands: list[ast.expr]) -> list[ast.expr]:
+        """Operands of a function of arrays, with arrays in place of lists with a derivative."""
+        return [as_array(a) if is_list(a, self.lists) and self.active(a) else a for a in operands]
 
     def elements(self, node: ast.Tuple | ast.List) -> ast.expr:
         if any(isinstance(e, ast.Starred) for e in node.elts):

@@ -11,6 +11,7 @@ from overt.rewrites.activity import plain_tuple
 from overt.rewrites.algebra import plainer
 from overt.rewrites.bars import Bar, Bars, np_call
 from overt.rewrites.core import Assign, Stmt
+from overt.rewrites.listed import joins_items
 from overt.rewrites.ranks import rank_of
 from overt.rewrites.refusal import Refusal
 from overt.rewrites.rules import ARRAY_ATTRIBUTES, Application, applied
@@ -81,7 +82,7 @@ class Operations(Bars):
             self.subscript(value, target, bar)
             return [s]
         if isinstance(value, ast.Tuple | ast.List | ast.Dict):
-            self.give(value, bar.expr, array=False)
+            self.give(value, self.full(target, bar), array=False)
             return [s]
         if isinstance(value, ast.Call):
             return self.call(s, target, value, bar)
@@ -134,6 +135,8 @@ class Operations(Bars):
                 same = not elementwise or self.shape(x.id) == self.shape(out.id)
                 given = part if same else core.call(core.name("@sum_to"), part, x)
                 self.acc(x.id, given, array=not same)
+            elif joins_items(application.rule):  # of a list, perhaps: then a list too
+                self.acc(x.id, part, array=False, maybe_none=False)
             else:
                 self.operand(x.id, part, out, elementwise)
 
@@ -169,8 +172,9 @@ class Operations(Bars):
         ]
         self.out.append(Assign(tuple(held), part))
         for e, h in zip(x.elts, held, strict=True):
-            if isinstance(e, ast.Name):
-                self.acc(e.id, core.name(h))
+            if isinstance(e, ast.Name):  # a list itself, perhaps: then its cotangent is one too
+                number = self.shape(e.id) == SCALAR or e.id in self.shapes.ranks
+                self.acc(e.id, core.name(h), array=number, maybe_none=False)
 
     def attribute(self, value: ast.Attribute, out: ast.Name, bar: Bar) -> None:
         import overt.runtime.numpy as ours

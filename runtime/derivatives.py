@@ -50,6 +50,10 @@ def sum_to(g: Any, like: Any) -> Any:
     3.0
     """
     if isinstance(like, (list, tuple, dict)) and g is not None:
+        if is_array(g) and not isinstance(like, dict):  # of the array that was made of the list
+            from overt.runtime import numpy as np
+
+            return sum_to_shape(g, np.shape(like))
         raise TypeError(
             f"an operator on a {type(like).__name__} cannot be differentiated as one on arrays; "
             "join lists with `[*a, *b]`, or make arrays of them"
@@ -61,6 +65,10 @@ def fitted(g: Any, like: Any) -> Any:
     """A cotangent of `like`: of an array in its shape and dtype, of anything else as it is."""
     if g is None or not is_array(like):
         return g
+    if isinstance(g, (list, tuple)):  # of an array that counted as the cotangent of a list
+        from overt.runtime import numpy as np
+
+        g = np.array([0.0 if part is None else part for part in g])
     shape = getattr(like, "shape", ())
     if getattr(g, "shape", ()) != shape:
         g = sum_to_shape(g, shape)

@@ -146,7 +146,8 @@ def parts_like(g: Any, object: Any) -> Any:
     [Array(1., dtype=float32), None]
     """
     if isinstance(object, (list, tuple)):
-        return [parts_like(g[i], item) for i, item in enumerate(object)]
+        parts = [parts_like(g[i], item) for i, item in enumerate(object)]
+        return tuple(parts) if isinstance(object, tuple) else parts
     if not is_inexact(object):
         return None
     return sum_to(np.reshape(g, np.shape(object)), object)

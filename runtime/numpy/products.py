@@ -7,9 +7,10 @@ from typing import Any
 
 from overt.runtime import dtypes
 from overt.runtime.aval import Aval
+from overt.runtime.numpy.array_function import array_function
 from overt.runtime.numpy.creation import array_of
 from overt.runtime.numpy.movement import normal_axes, shape_of, with_rule
-from overt.runtime.primitive import Primitive, broadcast_shapes, composite
+from overt.runtime.primitive import Primitive, broadcast_shapes
 
 __all__ = ["dot", "inner", "matmul", "outer", "tensordot", "vdot"]
 
@@ -129,7 +130,7 @@ def product(
 # matmul -------------------------------------------------------------------------------------------
 
 
-@composite(
+@array_function(
     arrays=("a", "b"),
     vjp=(
         lambda g, out, a, b, *, precision, preferred_element_type: matmul_bar_x(g, a, b),
@@ -239,7 +240,7 @@ def matmul_bar_y(g: Any, x: Any, y: Any) -> Any:
 # NumPy's other products ---------------------------------------------------------------------------
 
 
-@composite(
+@array_function(
     arrays=("a", "b"),
     vjp=(
         lambda g, out, a, b, *, precision, preferred_element_type: dot_bar_x(g, a, b),
@@ -350,7 +351,7 @@ def inner_bar_y(g: Any, x: Any, y: Any) -> Any:
     return tensordot_bar_y(g, x, y, (-1, -1))
 
 
-@composite(
+@array_function(
     arrays=("a", "b"),
     vjp=(
         lambda g, out, a, b: outer_bar_x(g, a, b),
@@ -396,7 +397,7 @@ def outer_bar_y(g: Any, x: Any, y: Any) -> Any:
     return np.reshape(np.ravel(x) @ g, np.shape(y))
 
 
-@composite(
+@array_function(
     arrays=("a", "b"),
     vjp=(
         lambda g, out, a, b, *, axes, precision, preferred_element_type: tensordot_bar_x(
