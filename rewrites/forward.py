@@ -119,6 +119,7 @@ class Forward:
             result=result,
             doc="",
             is_lambda=False,
+            users=(0,),
         )
 
 
