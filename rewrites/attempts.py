@@ -17,6 +17,7 @@ import ast
 
 from overt.rewrites import core
 from overt.rewrites.exits import EXITS, always_exits, contains
+from overt.rewrites.handling import Handling
 from overt.rewrites.managers import Managers
 from overt.rewrites.scopes import CHANGING, changed_names, new_name, root_name
 
@@ -37,6 +38,7 @@ class Attempts:
     def __init__(self, body: Stmts, shared: set[str], taken: set[str], managers: Managers) -> None:
         self.shared, self.taken = shared, taken
         self.function, self.managers = body, managers
+        self.handling = Handling(body, shared, taken, managers, self.block, self.is_local)
 
     def new(self, stem: str) -> str:
         return new_name(stem, self.taken)
@@ -89,6 +91,16 @@ class Attempts:
         return [self.at(part, s) for part in (start, entered, attempt)]
 
     def attempt(self, s: ast.Try) -> Stmts:
+        followed = self.handling.attempt(s)
+        if followed is not None:
+            if not s.finalbody:
+                return followed
+            s = ast.copy_location(ast.Try(followed, [], [], s.finalbody), s)
+            return self.plain_attempt(s)
+        return self.plain_attempt(s)
+
+    def plain_attempt(self, s: ast.Try) -> Stmts:
+        """A `try` as a block that catches what Python raises."""
         body, orelse = self.with_return_last(s)
         if not self.is_certain(s, body, orelse):
             blocks = [self.block(part) for part in (s.body, s.orelse, s.finalbody)]

@@ -638,4 +638,6 @@ def test_stem(node: ast.expr) -> str:
             return f"{core.base(left.id)}_{word}"
         if word:
             return word
+    if core.is_call_of(node, "@is_zero", "@lacks", "@raises"):
+        return "fails"
     return "holds"

@@ -32,6 +32,7 @@ class Managers:
 
     object: Callable[[ast.expr], Any] = lambda node: None
     definition: Callable[[str], ast.FunctionDef | None] = lambda name: None
+    methods: Callable[[str], list[ast.FunctionDef]] = lambda name: []
 
     def ends(self, s: ast.With) -> bool | None:
         """Whether a manager may end exceptions; None if none does, False if that is unknown."""
@@ -58,6 +59,19 @@ class Managers:
         if text is None or not hasattr(made, "__wrapped__"):
             return False
         return True if any(map(handles_its_yield, ast.walk(text))) else None
+
+    def are_plain(self, s: ast.With) -> bool:
+        """Whether the managers of a block do nothing about how it is left."""
+        for item in s.items:
+            f = item.context_expr.func if isinstance(item.context_expr, ast.Call) else None
+            if f is None or isinstance(f, ast.Name) and f.id.startswith("@"):
+                return False
+            made = self.object(f)
+            if made is None or not is_library(getattr(made, "__module__", None) or "builtins"):
+                return False
+            if getattr(made, "__name__", "") in ("ExitStack", "closing", "suppress"):
+                return False
+        return True
 
     def watched(self, s: ast.With) -> ast.With:
         """The statement, which refuses when it runs that a manager ends an exception."""

@@ -128,7 +128,7 @@ class Builder(Flows):
             taken = {n.id for n in ast.walk(node) if isinstance(n, ast.Name)} | self.local
             last, known = body[-1] if body else None, set(taken)
             held = parameters(node) | self.enclosing | self.cells
-            managers = Managers(self.text.object, self.text.definition)
+            managers = Managers(self.text.object, self.text.definition, self.text.methods)
             body = [loops_that_ask_inside(match_to_branches(s, self.text.object)) for s in body]
             body = attempts_to_blocks(body, held, taken, managers)
             body, value = exits.single_exit(body, taken)

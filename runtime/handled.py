@@ -31,6 +31,21 @@ def in_region() -> bool:
     return graph is not None and graph.parent is not None
 
 
+REGIONS = frozenset(("_staged", "_by_lane", "roll"))
+
+
+def came_out_of_region(trace: Any) -> bool:
+    """Whether an exception was raised in what a program, or a lane, runs in some cases only."""
+    while trace is not None:
+        code = trace.tb_frame.f_code
+        if code.co_name in REGIONS and trace.tb_frame.f_globals["__name__"].endswith(
+            ("overt.runtime.branches", "overt.runtime.rolled")
+        ):
+            return True
+        trace = trace.tb_next
+    return False
+
+
 class caught:
     """Catches exceptions of some types in a block, or of all; true afterwards if there was one.
 
@@ -69,7 +84,7 @@ class caught:
             return False
         if is_ours(error):
             return False
-        if in_region() and self.types:
+        if self.types and (in_region() or came_out_of_region(trace)):
             raise StagingError(
                 "an exception is handled in a loop or branch of the compiled program, where it may "
                 f"concern one iteration only: {type(error).__name__}: {error}"

@@ -198,7 +198,7 @@ TESTS: dict[Callable[..., Any], Tests] = {
     math.trunc: TO_WHOLE,
     int: TO_WHOLE,
     round: {kind: _without_digits(test) for kind, test in TO_WHOLE.items()},
-    float: {},
+    float: {ValueError: lambda x: False},
     divmod: {ZeroDivisionError: lambda x, y: y == 0},
     pow: {
         ZeroDivisionError: lambda x, y: (x == 0) & (y < 0),

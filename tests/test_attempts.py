@@ -237,30 +237,6 @@ def test_raise_that_depends_on_data():
     assert overt.jit(overt.grad(root))(4.0) == 0.25
 
 
-def test_exceptions_of_data_are_not_handled():
-    def handled(x):
-        try:
-            y = root(x)
-        except ValueError:
-            y = 0.0
-        return y
-
-    def asserted(x):
-        try:
-            assert x > 0.5
-            y = x * x
-        except AssertionError:
-            y = 0.0
-        return y
-
-    for f in (handled, asserted):
-        assert f(-1.0) == 0.0
-        with pytest.raises(overt.errors.StagingError, match="`try` cannot handle"):
-            overt.jit(f)(4.0)
-        with pytest.raises(overt.errors.StagingError, match="`try` cannot handle"):
-            overt.vmap(f)(np.array([1.0, 4.0]))
-
-
 def test_no_warning_is_lost():
     def noisy(x):
         with warnings.catch_warnings():

@@ -107,7 +107,7 @@ def test_surely_in_range_needs_no_check(f: Any) -> None:
     assert "callback" not in overt.jit(overt.vmap(f)).lower(numpy.ones(2)).as_text()
 
 
-def test_out_of_range_within_try_is_refused() -> None:
+def test_out_of_range_within_try_is_handled() -> None:
     def f(x: Any) -> Any:
         xs = [x, 2.0 * x]
         try:
@@ -116,5 +116,4 @@ def test_out_of_range_within_try_is_refused() -> None:
             y = -1.0
         return y
 
-    with pytest.raises(overt.errors.StagingError, match="IndexError"):
-        overt.jit(f)(0.5)
+    assert_every_path(f, (0.5, 1.5, 2.5), rtol=1e-6)
