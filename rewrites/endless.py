@@ -25,6 +25,7 @@ import ast
 from collections.abc import Callable
 
 from overt.rewrites.foreign import changes_others
+from overt.rewrites.iterators import search
 from overt.rewrites.refusal import Refusal
 from overt.rewrites.scopes import NESTED, Scope, new_name, own_nodes, parameters
 from overt.rewrites.statement_walk import StatementWalk
@@ -318,6 +319,8 @@ class Endless(StatementWalk):
                 held = node.args[0].id
                 step = ast.NamedExpr(ast.Name(held, ast.Store()), goes_on(held, following))
                 return ast.copy_location(ast.Subscript(step, ast.Constant(-1), ast.Load()), node)
+        if name == "builtins.next" and (first := self.first(node.args)) is not None:
+            return ast.copy_location(first, node)
         if name == "builtins.zip":
             return self.zipped(node)
         if name == "itertools.islice" and (state := self.state(node.args[0])) is not None:
@@ -334,6 +337,37 @@ class Endless(StatementWalk):
         if name not in LIBRARY and self.following(node) is not None:
             self.unclear(node)
         return self.generic_visit(node)  # type: ignore[return-value]
+
+    def first(self, args: list[ast.expr]) -> ast.expr | None:
+        """`next(g(...))`, `next(islice(g(...), n, None))` and `next(v for v in g(...) if ...)`."""
+        source = args[0]
+        if isinstance(source, ast.GeneratorExp) and len(source.generators) == 1:
+            items = source.generators[0].iter
+            if self.known(getattr(items, "func", items)) == "builtins.enumerate":
+                items = items.args[0]  # type: ignore[attr-defined]
+            if self.following(items) is None:
+                return None
+            self.can_be_ahead(source)
+            found, loop = search(source, [self.visit(d) for d in args[1:]], self.taken)
+            outer = self.ahead
+            loop = self.block([ast.copy_location(s, source) for s in loop])
+            self.ahead = [*outer, *loop]
+            return found
+        if not isinstance(source, ast.Call):
+            return None
+        if self.known(source.func) == "itertools.islice" and len(source.args) == 3:
+            count, stop = source.args[1:]
+            unbounded = isinstance(stop, ast.Constant) and stop.value is None
+            if not unbounded or (state := self.state(source.args[0])) is None:
+                return None
+            enough = ast.BinOp(self.visit(count), ast.Add(), ast.Constant(1))
+            values = self.listed(*state, ast.Call(load("range"), [enough], []))
+            return ast.Subscript(values, ast.Constant(-1), ast.Load())
+        if (state := self.state(source)) is None:
+            return None
+        held, following = state
+        step = ast.NamedExpr(ast.Name(held, ast.Store()), goes_on(held, following))
+        return ast.Subscript(step, ast.Constant(-1), ast.Load())
 
     def visit_Name(self, node: ast.Name) -> ast.Name:
         if isinstance(node.ctx, ast.Load) and (node.id in self.held or node.id in self.steps):

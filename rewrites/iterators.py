@@ -77,12 +77,13 @@ def iterators_as_lists(
     calls = [n for n in found if isinstance(n, ast.Call)]
     if any(isinstance(n, ast.Name) and n.id == "StopIteration" for n in found):
         return node
-    names = iterators_of(node, found, known, definition)
+    makes = maker_of_lists(node, found, known, definition)
+    names = iterators_of(node, found, makes)
     names = {n: uses for n, uses in names.items() if uses.often > 1}
     if not names and not any(known(n.func) in ADVANCING for n in calls):
         return node
     while True:
-        work = Iterators(known, taken, names)
+        work = Iterators(known, taken, names, makes)
         try:
             body = work.block(copy.deepcopy(node.body))
             break
@@ -93,22 +94,14 @@ def iterators_as_lists(
     return ast.fix_missing_locations(made)
 
 
-def iterators_of(
+def maker_of_lists(
     node: ast.FunctionDef, found: list[ast.AST], known: Known, definition: Definition
-) -> Rest:
-    """The variables that only ever hold iterators, with how often they are used."""
+) -> Callable[[ast.expr], bool]:
+    """Which expressions make an iterator that comes to an end."""
     nested = [n for n in found if isinstance(n, ast.FunctionDef)]
     nested += [s for s in node.body if isinstance(s, ast.FunctionDef)]
     generators = {f.name for f in nested if yields(f) and becomes_list(f)}
     changing = {f.name for f in nested if changes_others(f)}
-    inner = set().union(
-        *[
-            free_names(n)
-            for n in [*node.body, *found]
-            if isinstance(n, ast.FunctionDef | ast.Lambda)
-        ],
-        *[free_names_of_class(n) for n in node.body if isinstance(n, ast.ClassDef)],
-    )
 
     def makes(value: ast.expr) -> bool:
         if isinstance(value, ast.GeneratorExp):
@@ -126,6 +119,21 @@ def iterators_of(
         outer = other is not None and yields(other) and becomes_list(other)
         return value.func.id in generators or outer
 
+    return makes
+
+
+def iterators_of(
+    node: ast.FunctionDef, found: list[ast.AST], makes: Callable[[ast.expr], bool]
+) -> Rest:
+    """The variables that only ever hold iterators, with how often they are used."""
+    inner = set().union(
+        *[
+            free_names(n)
+            for n in [*node.body, *found]
+            if isinstance(n, ast.FunctionDef | ast.Lambda)
+        ],
+        *[free_names_of_class(n) for n in node.body if isinstance(n, ast.ClassDef)],
+    )
     made: dict[str, bool] = {}
     stores: dict[str, int] = {}
     for n in found:
@@ -184,8 +192,10 @@ def becomes_list(node: ast.FunctionDef) -> bool:
 class Iterators(StatementWalk):
     """Rewrites the statements of one function."""
 
-    def __init__(self, known: Known, taken: set[str], names: Rest) -> None:
-        self.known, self.taken, self.names = known, taken, names
+    def __init__(
+        self, known: Known, taken: set[str], names: Rest, makes: Callable[[ast.expr], bool]
+    ) -> None:
+        self.known, self.taken, self.names, self.makes = known, taken, names, makes
         self.before: list[ast.stmt] = []
         self.after: list[ast.stmt] = []
         self.read_again: set[str] = set()  # what the statement reads more than once
@@ -327,6 +337,9 @@ class Iterators(StatementWalk):
             if len(node.args) == 1:
                 return taken
             return ast.IfExp(some_left(source.id), taken, self.visit(node.args[1]))
+        if isinstance(source, ast.Call) and isinstance(source.func, ast.Name):
+            if self.makes(source) and self.known(source.func) not in MAKERS:
+                node.args[0] = call("iter", source)  # a list by now
         simple = isinstance(source, ast.GeneratorExp) and len(source.generators) == 1
         if self.fixed or not simple:
             return self.generic_visit(node)  # type: ignore[return-value]
@@ -335,22 +348,10 @@ class Iterators(StatementWalk):
 
     def searched(self, source: ast.GeneratorExp, default: list[ast.expr]) -> ast.expr:
         """The first value of a generator expression, by a loop."""
-        found = new_name("found", self.taken)
-        (generator,) = source.generators
-        own = {n.id for n in ast.walk(generator.target) if isinstance(n, ast.Name)}
-        table = {n: new_name(n, self.taken) for n in sorted(own)}
-        items = self.visit(generator.iter)
-        renamed = Renamed(table)
-        step: list[ast.stmt] = [
-            ast.Assign([ast.Name(found, ast.Store())], renamed.visit(source.elt)), ast.Break()
-        ]  # fmt: skip
-        for condition in reversed(generator.ifs):
-            step = [ast.If(renamed.visit(condition), step, [])]
-        if default:
-            value = self.visit(default[0])
-            self.before.append(ast.Assign([ast.Name(found, ast.Store())], value))
-        self.before.append(ast.For(renamed.visit(generator.target), items, step, []))
-        return ast.Name(found, ast.Load())
+        source.generators[0].iter = self.visit(source.generators[0].iter)
+        found, statements = search(source, [self.visit(d) for d in default], self.taken)
+        self.before += statements
+        return found
 
     def some(self, name: str, count: ast.expr) -> ast.expr:
         """The next few."""
@@ -362,6 +363,24 @@ class Iterators(StatementWalk):
         return ast.Name(held, ast.Load())
 
     visit_IfExp = visit_BoolOp = visit_Lambda = StatementWalk.conditional
+
+
+def search(
+    source: ast.GeneratorExp, default: list[ast.expr], taken: set[str]
+) -> tuple[ast.expr, list[ast.stmt]]:
+    """`next(v for v in xs if ...)`: the name of what is found, and the loop that finds it."""
+    found = new_name("found", taken)
+    (generator,) = source.generators
+    own = {n.id for n in ast.walk(generator.target) if isinstance(n, ast.Name)}
+    renamed = Renamed({n: new_name(n, taken) for n in sorted(own)})
+    step: list[ast.stmt] = [
+        ast.Assign([ast.Name(found, ast.Store())], renamed.visit(source.elt)), ast.Break()
+    ]  # fmt: skip
+    for condition in reversed(generator.ifs):
+        step = [ast.If(renamed.visit(condition), step, [])]
+    loop = ast.For(renamed.visit(generator.target), generator.iter, step, [])
+    before: list[ast.stmt] = [ast.Assign([ast.Name(found, ast.Store())], d) for d in default]
+    return ast.Name(found, ast.Load()), [*before, loop]
 
 
 def is_unpacking(s: ast.stmt) -> bool:
