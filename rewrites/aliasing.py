@@ -16,26 +16,21 @@ from dataclasses import replace
 
 from overt.rewrites import core
 from overt.rewrites.core import Assign, Block, For, Function, If, Stmt, While, With, is_local, reads
+from overt.rewrites.lineage import Lineage
 from overt.rewrites.liveness import Pruner
 from overt.rewrites.refusal import Refusal
-from overt.rewrites.scopes import SET_ITEM
+from overt.rewrites.relations import Load, Relations, fills, is_growth
+from overt.rewrites.sharing import ITEM, Shares, Sharing, is_store, items_of, picks_copies
 
-VIEWS = frozenset("T real imag flat mT".split())
-VIEW_CALLS = frozenset(
-    "reshape ravel view transpose swapaxes squeeze asarray atleast_1d atleast_2d moveaxis diagonal "
-    "broadcast_to expand_dims rollaxis flip items values".split()
-)
-MAKERS = frozenset(
-    "zeros ones empty full array arange linspace eye zeros_like ones_like empty_like "
-    "full_like".split()
-)
-STORES = frozenset((*SET_ITEM, "@stored_back", "@appended", "@changed", "@popped"))
+# The functions that a method or a member of a module may be, and their first parameters to give.
+Methods = Callable[[ast.Attribute], list[tuple[Function, int]]]
 
 
 def check_aliases(
     function: Function,
     makes_array: Callable[[ast.expr], bool] = lambda callee: False,
-    load: Callable[[str], Function | None] | None = None,
+    load: Load | None = None,
+    methods: Methods = lambda node: [],
 ) -> Function:
     """The function, with what can only be known at run time marked for a check; or a refusal.
 
@@ -46,10 +41,13 @@ def check_aliases(
     needed = replace(function, body=keeper.block(function.body, keeper.reads(function.result))[0])
     given = {core.base(p.name) for p in function.params} | {core.base(n) for n in function.cells}
     work = Aliases(needed, arrays_in(function.body, makes_array) - given, load)
+    work.methods = methods
+    last = function.body[-1].origin if function.body else core.NOWHERE
+    work.check_calls(core.Do(ast.Expr(needed.result), last), needed.result, set())
     work.block(needed.body, work.live(needed.result))
 
     def inside(nested: Function) -> Function:
-        return check_aliases(nested, makes_array, load)
+        return check_aliases(nested, makes_array, load, methods)
 
     return replace(function, body=with_checks(function.body, work.checks, inside))
 
@@ -72,8 +70,8 @@ def with_checks(
     """The block with a check before each store that needs one, and nested functions checked."""
     done: list[Stmt] = []
     for s in block:
-        if isinstance(s, Assign) and isinstance(s.target, str) and s.target in checks:
-            done += checks[s.target]
+        if isinstance(s, Assign):
+            done += [c for n in core.pattern_names(s.target) for c in checks.get(n, ())]
         elif isinstance(s, If):
             then, orelse = (with_checks(b, checks, inside) for b in (s.then, s.orelse))
             s = replace(s, then=then, orelse=orelse)
@@ -85,283 +83,16 @@ def with_checks(
     return tuple(done)
 
 
-class Lineage:
-    """Where the object that a name stands for may come from, and in which loops it is made.
-
-    What one iteration makes anew is not what the iteration before has left in another name:
-    `new = np.zeros(n)` at the top of a loop and `u = new` at its end never share.
-    """
-
-    def __init__(self, body: Block) -> None:
-        self.sources: dict[str, set[str]] = {}
-        self.carried: dict[str, int] = {}  # names that a loop carries, with the loop
-        self.nexts: dict[str, tuple[set[str], set[str]]] = {}  # and where their values come from
-        self.turning: set[str] = set()  # carried names of loops that pass objects round
-        self.loops: dict[str, tuple[int, ...]] = {}  # the loops around a name's definition
-        self.visit(body, ())
-
-    def visit(self, block: Block, loops: tuple[int, ...]) -> None:
-        for s in block:
-            if isinstance(s, Assign):
-                value = s.value.args[0] if is_store(s.value) else s.value  # type: ignore
-                found = set() if is_new(value) else self.live(value)
-                for n in core.pattern_names(s.target):
-                    self.loops[n] = loops
-                    self.sources[n] = found
-                if isinstance(value, ast.Tuple) and len(value.elts) == len(s.target):
-                    for t, v in zip(s.target, value.elts, strict=True):
-                        for n in core.pattern_names(t):
-                            self.sources[n] = set() if is_new(v) else self.live(v)
-            elif isinstance(s, If):
-                self.visit(s.then, loops)
-                self.visit(s.orelse, loops)
-                for m in s.merges:
-                    self.loops[m.name] = loops
-                    self.sources[m.name] = self.live(m.then) | self.live(m.orelse)
-            elif isinstance(s, For | While):
-                inner = (*loops, id(s))
-                for c in s.carries:
-                    self.nexts[c.name] = (self.live(c.init), self.live(c.next))
-                    self.carried[c.name] = id(s)
-                    self.loops[c.name], self.loops[c.out] = inner, loops
-                    self.sources[c.name] = self.live(c.init) | self.live(c.next)
-                    self.sources[c.out] = {c.name}
-                if isinstance(s, For):
-                    for n in core.pattern_names(s.target):
-                        self.loops[n] = inner
-                        self.sources[n] = self.live(s.items)
-                self.visit(s.body, inner)
-                self.turns(s)
-            elif isinstance(s, With):
-                self.visit(s.body, loops)
-
-    def live(self, node: ast.expr) -> set[str]:
-        if isinstance(node, ast.Subscript):
-            node = node.value
-        return {n for n in reads(node) if is_local(n)}
-
-    def origins(self, n: str, ended: tuple[int, ...] = ()) -> set[str]:
-        """All names that an object may have come through; not from other runs of `ended` loops."""
-        found, pending = {n}, [n]
-        while pending:
-            current = pending.pop()
-            if self.carried.get(current) in ended:
-                continue
-            for m in self.sources.get(current, ()):
-                if m not in found:
-                    found.add(m)
-                    pending.append(m)
-        return found
-
-    def turns(self, s: For | While) -> None:
-        """Note a loop that passes objects round: `old, new = new, old`."""
-        carried = {c.name for c in s.carries}
-        after = {c.name: self.one_source(core.reads(c.next), carried) for c in s.carries}
-        swapped = [n for n, m in after.items() if m is not None and m != n]
-        round_ = {after[n] for n in swapped}
-        inits = {c.name: self.origins_of(c.init) for c in s.carries if c.name in swapped}
-        apart = all(not (inits[n] & inits[m]) for n in swapped for m in swapped if n != m) and all(
-            inits.values()
-        )
-        if round_ == set(swapped) and apart:
-            self.turning |= set(swapped)
-
-    def origins_of(self, node: ast.expr) -> set[str]:
-        return {m for n in core.reads(node) if is_local(n) for m in self.origins(n)}
-
-    def one_source(
-        self, names: set[str], ends: set[str] | frozenset[str], within: frozenset[str] = frozenset()
-    ) -> str | None:
-        """The one of `ends` that an object comes from for certain, by stores and plain names.
-
-        `within` are the carried names whose own turn is being followed.
-        """
-        seen = set(within)
-        while len(names) == 1:
-            (n,) = names
-            if n in ends:
-                return n
-            if n in seen or n not in self.sources:
-                return None
-            seen.add(n)
-            names = set(self.sources[n])
-            if n in self.nexts:  # an inner loop that only stores into it
-                start, end = self.nexts[n]
-                back = self.one_source(end, frozenset([n]), within | {n})
-                names = start if back == n else set()
-        return None
-
-    def may_meet(self, stored: str, other: str) -> bool:
-        """Whether two names may stand for one object while `stored` is changed."""
-        places = [self.one_source({n}, self.turning) for n in (stored, other)]
-        if None not in places and places[0] != places[1]:
-            return False
-        mine = self.origins(stored)
-        starts = {n for n in mine if not self.sources.get(n)}
-        homes = {self.loops.get(n, ()) for n in starts}
-        if len(homes) != 1 or not (home := homes.pop()):
-            return True  # made outside of all loops
-        if any(self.loops.get(n, ())[: len(home)] != home for n in mine):
-            return True
-        return bool(self.origins(other, home) & mine)
-
-
-def is_new(value: ast.expr) -> bool:
-    """Whether an expression surely makes a new object: `np.zeros(n)`, `[0.0] * n`, `a + b`."""
-    if isinstance(value, ast.Call) and not is_store(value):
-        f = value.func
-        return isinstance(f, ast.Attribute) and f.attr in (*MAKERS, "copy")
-    if isinstance(value, ast.List | ast.ListComp | ast.BinOp):
-        return not any(isinstance(n, ast.List) for n in ast.walk(value) if n is not value)
-    return False
-
-
-class Aliases:
-    """Which names may share one object, and which of them are still needed at each store."""
+class Aliases(Relations):
+    """Which of the names that may share one object are still needed at each store."""
 
     def __init__(
-        self,
-        function: Function,
-        arrays: frozenset[str] = frozenset(),
-        load: Callable[[str], Function | None] | None = None,
+        self, function: Function, arrays: frozenset[str] = frozenset(), load: Load | None = None
     ) -> None:
-        self.arrays = arrays
-        self.leader: dict[str, str] = {}
-        self.elements: dict[str, set[str]] = {}  # root -> names read from it with plain indices
-        self.stored: dict[str, set[str]] = {}  # a holder -> names stored into it
-        self.twice: set[str] = set()  # holders of one object in two places
-        self.load = load
-        self.nested = {
-            d.name: d.function for d in core.walk(function.body) if isinstance(d, core.Define)
-        }
-        self.root: dict[str, str] = {}
         self.checks: dict[str, list[core.Do]] = {}  # by the name that a store sets
         self.lineage = Lineage(function.body)
-        self.chosen: dict[str, set[str]] = {}  # a user's name -> names that a condition chose from
-        self.collect(function.body)
-
-    def find(self, n: str) -> str:
-        while self.leader.setdefault(n, n) != n:
-            n = self.leader[n]
-        return n
-
-    def join(self, a: str, b: str) -> None:
-        self.leader[self.find(a)] = self.find(b)
-
-    # --- who may share
-
-    def collect(self, block: Block) -> None:
-        for s in block:
-            if isinstance(s, Assign):
-                self.assign(s)
-            elif isinstance(s, If):
-                self.collect(s.then)
-                self.collect(s.orelse)
-                for m in s.merges:
-                    for v in (m.then, m.orelse):
-                        self.share(m.name, v)
-                    for side in (*s.then, *s.orelse):
-                        if isinstance(side, Assign) and isinstance(side.target, str):
-                            if core.base(side.target) == core.base(m.name):
-                                self.choose(m.name, side.value)
-            elif isinstance(s, For | While):
-                self.collect(s.body)
-                for c in s.carries:
-                    self.share(c.name, c.init)
-                    self.share(c.name, c.next)
-                    self.join(c.out, c.name)
-                if isinstance(s, For):
-                    for n in core.pattern_names(s.target):
-                        for held in held_by(s.items):
-                            self.elements.setdefault(held, set()).add(n)
-            elif isinstance(s, With):
-                self.collect(s.body)
-
-    def assign(self, s: Assign) -> None:
-        if isinstance(s.target, str):
-            if is_store(s.value):
-                assert isinstance(s.value, ast.Call)
-                first = s.value.args[0]
-                if isinstance(first, ast.Name):
-                    self.root[s.target] = first.id
-                    if core.base(first.id) in self.arrays:
-                        return
-                for a in s.value.args[1 if is_growth(s.value) else 2 :]:
-                    for n in held_by(a):
-                        table = self.elements if is_growth(s.value) else self.stored
-                        table.setdefault(s.target, set()).add(n)
-                return
-            self.share(s.target, s.value)
-            return
-        targets = list(core.pattern_names(s.target))
-        if isinstance(s.value, ast.Tuple) and len(s.value.elts) == len(targets):
-            for t, v in zip(targets, s.value.elts, strict=True):
-                self.share(t, v)
-        elif is_store(s.value):
-            first = s.value.args[0]  # type: ignore[attr-defined]
-            if isinstance(first, ast.Name):
-                self.root[targets[-1]] = first.id
-        for filled in fills(s):
-            self.root[filled.target] = filled.value.args[0].id  # type: ignore[attr-defined,index]
-
-    def share(self, name: str, value: ast.expr) -> None:
-        """`name = value` may give a name to an object that has one already."""
-        if isinstance(value, ast.Name):
-            if is_local(value.id):
-                self.join(name, value.id)
-        elif isinstance(value, ast.Subscript):
-            held = value.value
-            if isinstance(held, ast.Name) and is_local(held.id):
-                if has_slice(value.slice):
-                    self.join(name, held.id)
-                else:
-                    self.elements.setdefault(held.id, set()).add(name)
-        elif isinstance(value, ast.Attribute) and value.attr in VIEWS:
-            self.share(name, value.value)
-        elif core.is_call_of(value, "@changed_too"):
-            for a in value.args:  # type: ignore[attr-defined]
-                self.share(name, a)
-        elif core.is_call_of(value, "@read_again"):
-            held, _, part = value.args  # type: ignore[attr-defined]
-            self.share(name, held)
-            self.share(name, part)
-        elif isinstance(value, ast.Call) and isinstance(value.func, ast.Attribute):
-            if value.func.attr in VIEW_CALLS:
-                inner = value.func.value
-                given = value.args[0] if value.args else None
-                plain = isinstance(inner, ast.Name) and is_local(inner.id)
-                if plain or given is not None:
-                    self.share(name, inner if plain else given)  # type: ignore[arg-type]
-        elif isinstance(value, ast.Tuple | ast.List | ast.Dict):
-            self.stored.setdefault(name, set()).update(held_by(value))
-            if holds_twice(value):
-                self.twice.add(name)
-        elif isinstance(value, ast.BinOp) and isinstance(value.op, ast.Mult):
-            if any(holds_mutable(side) for side in (value.left, value.right)):
-                self.twice.add(name)  # `[[0.0]] * 3` is one list three times
-        elif isinstance(value, ast.IfExp):
-            for v in (value.body, value.orelse):
-                self.share(name, v)
-                self.choose(name, v)
-
-    def choose(self, name: str, value: ast.expr) -> None:
-        if isinstance(value, ast.Name) and is_local(value.id):
-            self.chosen.setdefault(core.base(name), set()).add(core.base(value.id))
-
-    def originals(self, n: str) -> set[str]:
-        """The versions that a name went through by stores and copies."""
-        found = {n}
-        pending = [n]
-        while pending:
-            current = pending.pop()
-            before = self.root.get(current)
-            top = self.find(current)
-            same = {m for m in list(self.leader) if self.find(m) == top}
-            for m in same | ({before} if before else set()):
-                if m not in found:
-                    found.add(m)
-                    pending.append(m)
-        return found
+        self.methods: Methods = lambda node: []
+        super().__init__(function.body, arrays, load)
 
     # --- what is needed later
 
@@ -393,7 +124,9 @@ class Aliases:
             first = self.before
             orelse = self.block(s.orelse, rest | self.live(*[m.orelse for m in s.merges]), loops)
             new = replace(s, then=then, orelse=orelse)
-            return new, first | self.before | self.live(s.test)
+            after = first | self.before
+            self.check_calls(core.Do(ast.Expr(s.test), s.origin), s.test, after)
+            return new, after | self.live(s.test)
         if isinstance(s, For | While):
             inner = (*loops, s) if isinstance(s, For) else loops
             outs = {c.out for c in s.carries}
@@ -437,7 +170,8 @@ class Aliases:
             over = {n for n in held_by(loop.items) if is_local(n)}
             targets = set(core.pattern_names(loop.target))
             own = isinstance(index, ast.Name) and index.id in targets
-            if over & versions and not own and isinstance(call.func, ast.Name):
+            met = any(self.lineage.may_meet(holder.id, n) for n in over & versions)
+            if met and not own and isinstance(call.func, ast.Name):
                 self.refuse(
                     s,
                     f"{mine!r} is changed while a loop runs over it",
@@ -461,9 +195,8 @@ class Aliases:
                 f"{mine!r} may be {other!r}, which is read later: in Python this changes both",
                 f"Change {other!r} itself, in a branch.",
             )
-        holders = {h for v in versions for h in self.holders(v)}
-        needed = set().union(*map(self.originals, alive), set()) if holders else set()
-        outer = {h for h in holders & needed if core.base(h) not in {mine, *in_step}}
+        self.alive = {n for n in alive if core.base(n) != mine}
+        outer = self.later(self.holders(versions))
         if outer and not is_growth(call):
             other = core.base(sorted(outer)[0])
             self.refuse(
@@ -472,27 +205,62 @@ class Aliases:
                 "changes both",
                 f"Store into {other!r} itself, or write `{mine} = {mine}.copy()` first.",
             )
-        kept = {e for v in versions for e in self.elements.get(v, ())} & alive
-        kept = {e for e in kept if core.base(e) != mine} - reads(index)
+        parts = self.among(self.elements, versions) | self.among(self.diagonals, versions)
+        kept = {e for e in parts & alive if core.base(e) != mine} - reads(index)
         if kept and core.is_call_of(call, "@set_item"):
             self.mark(s, "@no_views", [holder.id, *sorted(kept)])
+        inside = self.with_any(self.items, versions) | self.with_any(self.slices, versions)
+        if found := self.later(inside):
+            self.mark(s, "@no_views", [holder.id, *found])
         if is_nested(call):
-            if versions & self.twice:
-                self.refuse(
-                    s,
-                    f"{mine!r} holds one object in several places: in Python this store changes "
-                    "them all",
-                    "Make a new object for each place, for instance in a comprehension.",
-                )
-            inner = {n for v in versions for n in self.stored.get(v, ())} & alive
-            if inner:
-                self.mark(s, "@no_parts", sorted(inner))
-        holding = {h for h, parts in self.stored.items() if parts & versions}
-        needed = set().union(*map(self.originals, alive), set()) if holding else set()
-        holding = {n for n in alive for h in self.originals(n) if h in holding & needed}
-        holding = {h for h in holding if core.base(h) not in {mine, *in_step}}
-        if holding:
-            self.mark(s, "@not_kept", sorted(holding))
+            self.refuse_copies(s, mine, call.args[1])
+            self.check_nested(s, holder.id, versions)
+        elif core.is_call_of(call, "@stored_back"):
+            if found := self.later(self.among(self.stored, versions)):
+                self.mark(s, "@no_items", [holder.id, *found])
+        elif getattr(call, "changes_item", False):
+            self.check_inside(s, holder.id, versions)
+        if found := self.later(self.with_any(self.stored, self.above({holder.id}))):
+            self.mark(s, "@not_kept", found)
+
+    def refuse_copies(self, s: Assign, holder: str, index: ast.expr) -> None:
+        """Refuse `x[[0, 2]][0] = v`: what a list or a mask picks is a copy."""
+        if isinstance(index, ast.Name):
+            index = self.values.get(index.id, index)
+        if picks_copies(index):
+            self.refuse(
+                s,
+                f"what a list or a mask picks out of {holder!r} is a copy, so that this store is "
+                "lost in NumPy",
+                "Store with one index.",
+            )
+
+    def check_nested(self, s: Assign, holder: str, versions: set[str]) -> None:
+        """A store into an item of `holder`: refuse it where the item has another place or name."""
+        if versions & self.twice:
+            self.refuse(
+                s,
+                f"{core.base(holder)!r} holds one object in several places: in Python this store "
+                "changes them all",
+                "Make a new object for each place, for instance in a comprehension.",
+            )
+        self.check_inside(s, holder, versions)
+        if found := self.later(self.with_any(self.copies, versions)):
+            self.mark(s, "@no_items", [holder, *found])
+
+    def check_inside(self, s: Assign, holder: str, versions: set[str]) -> None:
+        """An item of `holder` changes: mark it where the item may be known elsewhere."""
+        if found := self.later(self.among(self.stored, versions)):
+            self.mark(s, "@no_parts", found)
+        of_lists = self.among(self.items, versions) | self.among(self.copies, versions)
+        if found := self.later(of_lists):
+            self.mark(s, "@no_items", [holder, *found])
+        for owner in self.later(self.among(self.slices, versions)):
+            self.mark(s, "@no_views", [owner, holder])
+
+    def later(self, names: set[str]) -> list[str]:
+        """Names that are read later, and stand for the objects of these or of later versions."""
+        return sorted(n for n in self.alive if self.originals(n) & names) if names else []
 
     def check_operator(self, s: Assign, alive: set[str]) -> None:
         """`x += v` changes an array itself; mark it where another name for it is needed later."""
@@ -505,54 +273,73 @@ class Aliases:
         versions = self.originals(old.id)
         in_step: frozenset[str] = getattr(s.value, "through", frozenset())
         alive = {n for n in alive if core.base(n) not in in_step or core.base(n) == mine}
-        needed = set().union(*map(self.originals, alive), set())
-        others = {n for n in alive & versions if core.base(n) != mine}
-        rows = {
-            h for v in versions for h in self.holders(v) if h in needed and core.base(h) != mine
-        }
-        if others or rows:
+        self.alive = {n for n in alive if core.base(n) != mine}
+        inside = self.with_any(self.items, versions) | self.with_any(self.slices, versions)
+        kept = self.alive & self.among(self.elements, versions)
+        if kept or (inside := set(self.later(inside))):
+            self.mark(s, "@no_views", sorted({old.id, *kept, *inside}))
+        holding = self.with_any(self.stored, self.above({old.id}))
+        if self.alive & versions or self.later(self.holders(versions) | holding):
             ours = isinstance(operation, ast.BinOp)
             self.mark(s, "@unshared" if ours else "@unshared_values", [old.id])
 
     def check_calls(self, s: Assign | core.Do, node: ast.AST, alive: set[str]) -> None:
         """Refuse a call of a function that changes an argument which is needed later."""
+        bound: dict[str, Shares] = {}
+        for part in ast.walk(node):
+            if isinstance(part, ast.comprehension):
+                items = items_of(self.sharing.of(part.iter, bound))
+                bound |= {n.id: items for n in ast.walk(part.target) if isinstance(n, ast.Name)}
         for call in ast.walk(node):
-            if not isinstance(call, ast.Call) or not isinstance(call.func, ast.Name):
+            if not isinstance(call, ast.Call) or getattr(call, "gives_back", False):
                 continue
-            if getattr(call, "gives_back", False):
-                continue
-            changing = self.changed_params(call.func.id)
-            for place, a in enumerate(call.args):
-                while place in changing and isinstance(a, ast.Subscript):
-                    a = a.value
-                if place in changing and isinstance(a, ast.Name) and is_local(a.id):
-                    mine = {n for n in alive if core.base(n) == core.base(a.id)}
-                    if mine & self.originals(a.id) or (a.id in alive):
-                        self.refuse(
-                            s,
-                            f"the function {core.base(call.func.id)!r} changes its argument "
-                            f"{core.base(a.id)!r}, which is read later",
-                            "Return the changed value from the function and use that.",
-                        )
+            inside = {id(n) for n in ast.walk(call)}
+            read = {n.id for n in ast.walk(node) if isinstance(n, ast.Name) and id(n) not in inside}
+            for function, first in self.callees(call):
+                self.check_call(s, call, function, first, alive | read, bound)
 
-    def changed_params(self, name: str) -> set[int]:
-        """Which positional parameters a function stores into."""
-        function = self.nested.get(name)
-        if function is None and not is_local(name) and self.load is not None:
-            function = self.load(name)
-        return params_changed(function) if function is not None else set()
+    def check_call(
+        self, s: Assign | core.Do, call: ast.Call, function: Function, first: int,
+        alive: set[str], bound: dict[str, Shares],
+    ) -> None:  # fmt: skip
+        """One function that a call may run; its arguments start at the parameter `first`."""
+        changing, operated = params_changed(function)
+        names = {core.base(p.name): i for i, p in enumerate(function.params)}
+        given = [(i + first, a) for i, a in enumerate(call.args)]
+        given += [(names[k.arg], k.value) for k in call.keywords if k.arg in names]
+        for place, a in given:
+            self.alive = alive
+            shares = {h.name for h in self.sharing.of(a, bound) if not h.inside}
+            versions = self.above(shares)
+            if place not in changing | operated or not self.later(versions):
+                continue
+            other = core.base(self.later(versions)[0])
+            for_effect = isinstance(s, core.Do) and getattr(s.node, "value", None) is call
+            if place in changing or for_effect:
+                f = call.func
+                name = f.attr if isinstance(f, ast.Attribute) else core.base(ast.unparse(f))
+                self.refuse(
+                    s,
+                    f"the function {name!r} changes its argument, and {other!r} is read later",
+                    "Return the changed value from the function and use that.",
+                )
+            elif isinstance(s, Assign) and isinstance(a, ast.Name):
+                self.mark(s, "@unshared", [a.id])
+
+    def callees(self, call: ast.Call) -> list[tuple[Function, int]]:
+        """The functions that a call may run, as far as their text is known."""
+        if isinstance(call.func, ast.Name):
+            function = self.called(call)
+            return [(function, 0)] if function is not None else []
+        return self.methods(call.func) if isinstance(call.func, ast.Attribute) else []
 
     def mark(self, s: Assign, helper: str, names: list[str]) -> None:
         """Have a check run before a store."""
         checked = ast.Expr(ast.Call(core.name(helper), [core.name(n) for n in names], []))
         check = core.Do(checked, replace(s.origin, comment="", above=()))
-        found = self.checks.setdefault(s.target, [])
+        found = self.checks.setdefault(list(core.pattern_names(s.target))[-1], [])
         if all(ast.dump(check.node) != ast.dump(other.node) for other in found):
             found.append(check)
-
-    def holders(self, n: str) -> set[str]:
-        """Names whose object `n` was read from with a plain index, or that hold it."""
-        return {h for h, parts in self.elements.items() if n in parts}
 
     def refuse(self, s: Assign | core.Do, reason: str, way_out: str) -> None:
         node = ast.Pass()
@@ -603,78 +390,42 @@ def values_given(block: Block) -> Iterator[tuple[str, ast.expr | None]]:
             yield from values_given(s.body)
 
 
-def params_changed(function: Function) -> set[int]:
-    """Positions of the parameters that a function stores into, under their own names."""
+def params_changed(function: Function) -> tuple[set[int], set[int]]:
+    """Positions of parameters that a function stores into, and that it changes by operators."""
     places = {p.name: i for i, p in enumerate(function.params)}
-    found: set[int] = set()
-    roots: dict[str, str] = {}
+    found: tuple[set[int], set[int]] = set(), set()
+    roots = {p: {p} for p in places}
+    sharing = Sharing()
     for s in core.walk(function.body):
         if isinstance(s, Assign):
-            value, targets = s.value, list(core.pattern_names(s.target))
-            if is_store(value):
-                first = value.args[0]  # type: ignore[attr-defined]
-                if isinstance(first, ast.Name):
-                    roots[targets[-1]] = roots.get(first.id, first.id)
-                    if roots[targets[-1]] in places:
-                        found.add(places[roots[targets[-1]]])
+            operator = s.in_place and isinstance(s.value, ast.BinOp)
+            changes = operator or is_store(s.value)
+            first = s.value.left if operator else s.value.args[0] if changes else s.value  # type: ignore
+            shares = [h for h in sharing.of(first) if not h.inside]
+            if operator:
+                shares = [h for h in shares if h.kind != ITEM]  # perhaps a number
+            from_params = set().union(*(roots.get(h.name, set()) for h in shares), set())
+            if changes:
+                found[operator].update(places[p] for p in from_params)
+            for n in core.pattern_names(s.target):
+                roots[n] = from_params
+        elif isinstance(s, If):
+            for m in s.merges:
+                both = [roots.get(n, set()) for n in (*reads(m.then), *reads(m.orelse))]
+                roots[m.name] = set().union(*both, set())
         elif isinstance(s, For | While):
             for c in s.carries:
-                if isinstance(c.init, ast.Name):
-                    roots[c.name] = roots.get(c.init.id, c.init.id)
+                roots[c.name] = set().union(*(roots.get(n, set()) for n in reads(c.init)), set())
+            if isinstance(s, For):
+                shares = list(sharing.of(s.items))
+                for n in core.pattern_names(s.target):
+                    roots[n] = set().union(*(roots.get(h.name, set()) for h in shares), set())
     return found
-
-
-def is_store(value: ast.expr) -> bool:
-    return (
-        isinstance(value, ast.Call)
-        and isinstance(value.func, ast.Name)
-        and value.func.id in STORES
-        and bool(value.args)
-    )
-
-
-def fills(s: Assign) -> list[Assign]:
-    """A call that gives back arguments which it has changed, as stores into those."""
-    names: frozenset[str] = getattr(s.value, "fills", frozenset())
-    targets = {core.base(n): n for n in core.pattern_names(s.target)}
-    found = []
-    for a in getattr(s.value, "args", ()):
-        if isinstance(a, ast.Name) and core.base(a.id) in names & set(targets):
-            store = core.call(core.name("@set_item"), a, ast.Constant(...), ast.Constant(None))
-            store.through = getattr(s.value, "through", frozenset())  # type: ignore[attr-defined]
-            found.append(Assign(targets[core.base(a.id)], store, s.origin))
-    return found
-
-
-def holds_twice(node: ast.expr) -> bool:
-    """Whether a display names one object more than once."""
-    parts = node.values if isinstance(node, ast.Dict) else node.elts  # type: ignore[attr-defined]
-    names = [p.id for p in parts if isinstance(p, ast.Name) and is_local(p.id)]
-    return len(names) != len(set(names))
-
-
-def holds_mutable(node: ast.expr) -> bool:
-    """Whether an expression is a list of lists, dictionaries or sets."""
-    return isinstance(node, ast.List | ast.Tuple) and any(
-        isinstance(e, ast.List | ast.Dict | ast.Set | ast.ListComp) for e in node.elts
-    )
 
 
 def is_nested(call: ast.Call) -> bool:
     """Whether a store goes into an item of the holder, not into a place of its own."""
     return len(call.args) > 2 and is_store(call.args[2])
-
-
-def is_growth(call: ast.Call) -> bool:
-    return core.is_call_of(call, "@appended", "@popped")
-
-
-def has_slice(index: ast.expr) -> bool:
-    parts = index.elts if isinstance(index, ast.Tuple) else [index]
-    return any(
-        isinstance(p, ast.Slice) or isinstance(p, ast.Constant) and p.value in (..., None)
-        for p in parts
-    )
 
 
 def held_by(node: ast.expr) -> set[str]:

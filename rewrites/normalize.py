@@ -119,8 +119,10 @@ class Builder(Flows):
             own = self.own(body, scope) - self.foreign
             body = lists_kept_in_order(body, own, names, self.text.object)
             own = self.own(body, scope) - self.foreign
+            variants = getattr(node, "variants", {})
+            definition = self.text.definition
             body = outputs_returned(
-                body, own, names, self.text.definition, self.foreign, self.text.object
+                body, own, names, definition, self.foreign, variants, self.text.object
             )
             own = self.own(body, scope) - self.foreign
             body = written_through(body, own, names)

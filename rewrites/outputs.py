@@ -17,10 +17,14 @@ from collections.abc import Callable
 from typing import Any
 
 from overt.rewrites import core
+from overt.rewrites.refusal import Refusal
 from overt.rewrites.scopes import is_not_in_place, new_name, own_nodes
 from overt.rewrites.storing import reading
-from overt.rewrites.views import assigned_names, loaded, placed, stored_names
+from overt.rewrites.viewed import changed_roots, helper, kinds_of, loaded, viewed_holder
+from overt.rewrites.views import assigned_names, operated_names, placed, stored_names
 
+Variant = tuple[str, list[int], list[int]]  # its name, what it changes, what only if arrays
+BLOCKS = (ast.If, ast.For, ast.While, ast.With, ast.Try, ast.FunctionDef)
 Definition = Callable[[str], ast.FunctionDef | None]
 Resolve = Callable[[ast.expr], Any]
 
@@ -31,14 +35,16 @@ OUT_PLACES = {"dot": 2, "outer": 2, "clip": 3}  # of functions that are no ufunc
 
 def outputs_returned(
     body: list[ast.stmt], local: set[str], taken: set[str], definition: Definition,
-    foreign: set[str], resolve: Resolve,
+    foreign: set[str], known: dict[tuple[str, bool], Variant | None], resolve: Resolve,
 ) -> list[ast.stmt]:  # fmt: skip
     """The body of a function in which every call gives back what it writes into.
 
-    `foreign` are names of containers that others hold too; `resolve` gives what names outside mean.
+    `foreign` are names of containers that others hold too; `known` the functions around this one
+    that give back what they change; `resolve` gives what names outside mean.
     """
     work = Outputs(local, taken, definition)
     work.foreign, work.resolve = foreign, resolve
+    work.known.update(known)
     for s in body:
         work.find(s)
     made = work.block(body)
@@ -53,13 +59,17 @@ class Outputs:
         self.foreign: set[str] = set()
         self.resolve: Resolve = lambda node: None
         self.nested: dict[str, ast.FunctionDef] = {}
+        self.effects: set[str] = set()  # names of functions whose value no statement uses
         self.copies: list[ast.stmt] = []
-        self.known: dict[str, tuple[str, list[int]] | None] = {}  # the variant, which arguments
+        self.known: dict[tuple[str, bool], Variant | None] = {}
 
     def find(self, s: ast.stmt) -> None:
         for n in own_nodes(s) if not isinstance(s, ast.FunctionDef) else [s]:
             if isinstance(n, ast.FunctionDef):
                 self.nested[n.name] = n
+            elif isinstance(n, ast.Expr) and isinstance(n.value, ast.Call):
+                if isinstance(n.value.func, ast.Name):
+                    self.effects.add(n.value.func.id)
 
     def block(self, body: list[ast.stmt]) -> list[ast.stmt]:
         done: list[ast.stmt] = []
@@ -75,8 +85,10 @@ class Outputs:
         return done
 
     def statement(self, s: ast.stmt) -> list[ast.stmt]:
-        if isinstance(s, ast.FunctionDef) and (found := self.variant(s.name)) is not None:
-            return [s, changed_copy(s, *found)]
+        if isinstance(s, ast.FunctionDef):
+            kinds = (False, True) if s.name in self.effects else (False,)
+            found = {v[0]: v for effect in kinds if (v := self.variant(s.name, effect))}
+            return [s, *(changed_copy(s, v, self.known) for v in found.values())]
         value = s.value if isinstance(s, ast.Expr | ast.Assign | ast.Return) else None
         if not isinstance(value, ast.Call) or isinstance(s, ast.Assign) and len(s.targets) > 1:
             return [s]
@@ -188,10 +200,10 @@ class Outputs:
         return [store, again]
 
     def helper_call(self, s: ast.stmt, value: ast.Call, name: str) -> list[ast.stmt]:
-        found = self.variant(name)
+        found = self.variant(name, isinstance(s, ast.Expr))
         if found is None or value.keywords or any(isinstance(a, ast.Starred) for a in value.args):
             return [s]
-        new, places = found
+        new, places, unsure = found
         value = copy.copy(value)
         value.args = list(value.args)
         before: list[ast.stmt] = []
@@ -203,13 +215,19 @@ class Outputs:
         given = [value.args[i] for i in places if i < len(value.args)]
         after: list[ast.stmt] = []
         names, own = [], set()
-        for a in given:
+        for i, a in zip(places, given, strict=False):
             if self.is_outside(a):
                 names.append(self.fresh("changed"))
                 after.append(kept_outside(a, names[-1], s))
             elif isinstance(a, ast.Name) and a.id in self.local:
-                names.append(a.id)
-                own.add(a.id)
+                self.refuse_twice(i, value, s)
+                if i in unsure:  # of a number the helper has changed a copy
+                    names.append(self.fresh("changed"))
+                    again = helper("@changed_too", loaded(a.id), loaded(names[-1]))
+                    after.append(self.filling(placed(a.id, again, s), {a.id}))
+                else:
+                    names.append(a.id)
+                    own.add(a.id)
         if len(names) != len(places) or len(set(names)) != len(names):
             return [s]
         call = copy.copy(value)
@@ -226,6 +244,24 @@ class Outputs:
         made.gives_back = True  # type: ignore[attr-defined]
         return [*before, self.filling(made, own), *after]
 
+    def refuse_twice(self, place: int, call: ast.Call, s: ast.stmt) -> None:
+        """Refuse `f(a, a)` where the helper changes one of its parameters, then reads the other."""
+        assert isinstance(call.func, ast.Name)
+        changed = call.args[place]
+        node = self.nested.get(call.func.id) or self.definition(call.func.id)
+        assert isinstance(changed, ast.Name) and node is not None
+        names = [a.arg for a in (*node.args.posonlyargs, *node.args.args)]
+        for other, name in zip(call.args, names, strict=False):
+            if other is changed or changed.id not in changed_roots(other):
+                continue
+            if is_read_after(node, name, names[place]):
+                raise Refusal(
+                    f"the function `{call.func.id}` changes {changed.id!r}, which it is given a "
+                    "second time",
+                    f"Give it `{changed.id}.copy()` there.",
+                    s,
+                )
+
     def is_outside(self, node: ast.expr) -> bool:
         """Whether an argument is a container that others hold too."""
         root = node
@@ -239,9 +275,11 @@ class Outputs:
 
     def is_part(self, node: ast.expr) -> bool:
         """Whether an argument is a part of something that a name stands for."""
-        root = node
-        while isinstance(root, ast.Subscript | ast.Attribute):
-            root = root.value
+        root: ast.expr | None = node
+        while isinstance(root, ast.Subscript | ast.Attribute | ast.Call):
+            root = (
+                root.value if isinstance(root, ast.Attribute) else viewed_holder(root, self.local)
+            )
         return root is not node and isinstance(root, ast.Name) and root.id in self.local
 
     def fresh(self, stem: str) -> str:
@@ -249,29 +287,51 @@ class Outputs:
         self.local.add(name)
         return name
 
-    def variant(self, name: str) -> tuple[str, list[int]] | None:
-        """The name of a function that also returns what it changes, and which arguments."""
-        if name in self.known:
-            return self.known[name]
-        self.known[name] = None
+    def variant(self, name: str, effect: bool = False) -> Variant | None:
+        """A function that also returns what it changes: its name, and which arguments.
+
+        Called for its `effect`, it surely changes the parameters that it sets by `v *= 2`.
+        """
+        if (name, effect) in self.known:
+            return self.known[name, effect]
+        self.known[name, effect] = None
         node = self.nested.get(name)
         outside = node is None and name not in self.local
         if outside:
             node = self.definition(name)
         if node is None:
             return None
-        places = changed_places(node)
-        if not places:
-            return None
+        places, unsure = changed_places(node)
+        if effect and not unsure:
+            self.known[name, effect] = self.variant(name)
+        if effect and unsure:
+            places = sorted({*places, *unsure})
+        if not places or effect and not unsure:
+            return self.known[name, effect]
         new = f"{name}_changed"
         while new in self.taken:
             new += "_"
         self.taken.add(new)
         self.local.add(new)
-        self.known[name] = new, places
+        self.known[name, effect] = new, places, unsure if effect else []
         if outside:
-            self.copies.append(changed_copy(node, new, places))
-        return self.known[name]
+            self.copies.append(changed_copy(node, self.known[name, effect], self.known))  # type: ignore
+        return self.known[name, effect]
+
+
+def is_read_after(node: ast.FunctionDef, name: str, changed: str) -> bool:
+    """Whether a function reads a parameter below a change of another, or in one loop with it."""
+    changes = [s.lineno for s in own_nodes(node) if isinstance(s, ast.stmt)
+               and not isinstance(s, BLOCKS) and changed in stored_names(s)]  # fmt: skip
+    reads = [n.lineno for n in own_nodes(node) if isinstance(n, ast.Name) and n.id == name]
+    loops = [n for n in own_nodes(node) if isinstance(n, ast.For | ast.While)]
+    if any(max(reads, default=0) > at for at in changes):
+        return True
+    return any(
+        any(n.lineno <= at <= (n.end_lineno or at) for at in changes)
+        and any(n.lineno <= at <= (n.end_lineno or at) for at in reads)
+        for n in loops
+    )
 
 
 def everything_stored(place: ast.expr, value: ast.expr, s: ast.stmt) -> ast.stmt:
@@ -291,20 +351,31 @@ def kept_outside(outer: ast.expr, name: str, s: ast.stmt) -> ast.stmt:
     return made
 
 
-def changed_places(node: ast.FunctionDef) -> list[int]:
-    """The positions of a function's parameters that it stores into, and never sets."""
+def changed_places(node: ast.FunctionDef) -> tuple[list[int], list[int]]:
+    """The positions of a function's parameters that it stores into, and never sets anew.
+
+    And of those that only an operator such as `+=` changes, if they are arrays.
+    """
     if node.decorator_list or any(isinstance(n, ast.Yield | ast.YieldFrom) for n in ast.walk(node)):
-        return []
+        return [], []
+    operated = {n for s in node.body for n in operated_names(s)}
     stored = {n for s in node.body for n in stored_names(s)}
-    bound = {n for s in node.body for n in assigned_names(s)}
+    sure = {n for s in node.body for n in stored_names(s, operators=False)}
+    sure |= stored & kinds_of(node.body).wide
+    bound = {n for s in node.body for n in assigned_names(s, operators=False)}
     names = [a.arg for a in (*node.args.posonlyargs, *node.args.args)]
-    return [i for i, n in enumerate(names) if n in stored - bound]
+    places = [i for i, n in enumerate(names) if n in sure - bound]
+    unsure = [i for i, n in enumerate(names) if n in operated - sure - bound]
+    return places, unsure
 
 
-def changed_copy(node: ast.FunctionDef, name: str, places: list[int]) -> ast.FunctionDef:
+def changed_copy(
+    node: ast.FunctionDef, variant: Variant, known: dict[tuple[str, bool], Variant | None]
+) -> ast.FunctionDef:
     """A function that returns its result and what it has changed."""
     made = copy.deepcopy(node)
-    made.name = name
+    made.name, places, _ = variant
+    made.variants = known  # type: ignore[attr-defined]
     names = [a.arg for a in (*made.args.posonlyargs, *made.args.args)]
     changed = [names[i] for i in places]
 

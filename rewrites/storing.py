@@ -10,6 +10,7 @@ from overt.rewrites.building import Building
 from overt.rewrites.foreign import grows
 from overt.rewrites.printing import BINARY
 from overt.rewrites.refusal import Refusal
+from overt.rewrites.sharing import is_store
 from overt.runtime.containers import OPERATORS
 
 
@@ -80,7 +81,9 @@ class Stores(Building):
             self.emit(core.Assign(self.bind(target.id), value, self.origin, in_place=True))
             return
         place = self.settled(target)
-        self.store(place, self.combined(self.expr(reading(place)), s))
+        changed = self.combined(self.expr(reading(place)), s)
+        changed.changes_item = True  # type: ignore[attr-defined]
+        self.store(place, changed)
 
     def combined(self, old: ast.expr, s: ast.AugAssign) -> ast.expr:
         """What `old` becomes; an object of the user's may have a method that changes it."""
@@ -131,10 +134,13 @@ class Stores(Building):
             return
         old = self.expr(reading(holder))
         new = core.call("set_item", old, index_of(self.expr(target.slice)), value)
+        new.changes_item = getattr(value, "changes_item", False)  # type: ignore[attr-defined]
         if isinstance(holder, ast.Attribute):
             new.func = core.name("@put_item")
         elif isinstance(root, ast.Name) and root.id in self.unsure:
             new.func = core.name("@stored_in")
+        elif is_store(value) and any(isinstance(n, ast.Slice) for n in ast.walk(target.slice)):
+            new.func = core.name("@stored_back")  # a slice of a list is a copy
         else:
             new.func = core.name("@set_item")
         self.replaced(holder, new)

@@ -15,30 +15,25 @@ from __future__ import annotations
 
 import ast
 import copy
-from dataclasses import dataclass
+from dataclasses import replace
 
+from overt.rewrites.refusal import Refusal
 from overt.rewrites.scopes import CHANGING, NESTED, new_name, own_nodes, root_name
-
-ROUND = frozenset("T mT".split())  # attributes that undo themselves
-SHAPES = frozenset("reshape ravel".split())
-REDUCING = frozenset("sum mean max min prod norm len std var any all".split())
-
-
-@dataclass(frozen=True)
-class View:
-    """What a name shares with another one: all of it, an item or part, or another shape of it."""
-
-    base: str
-    index: ast.expr | None = None
-    shaped: ast.expr | None = None  # `a.T` or `a.reshape(...)`, of the base's name
-
-    def names(self) -> set[str]:
-        found = {self.base}
-        for node in (self.index, self.shaped):
-            if node is not None:
-                found |= {n.id for n in ast.walk(node) if isinstance(n, ast.Name)}
-        return found
-
+from overt.rewrites.viewed import (
+    Kinds,
+    View,
+    as_index,
+    changed_roots,
+    has_slice,
+    helper,
+    is_plain_index,
+    is_untidy,
+    kinds_of,
+    loaded,
+    shaped_view,
+    viewed_holder,
+    with_holder,
+)
 
 Known = dict[str, View]
 
@@ -48,9 +43,7 @@ def written_through(body: list[ast.stmt], local: set[str], taken: set[str]) -> l
     stored = {n for s in body for n in stored_names(s) | filled_names(s)}
     if not stored:
         return body
-    work = Through(stored, local, taken)
-    work.wide = {n for s in body for n in wide_names(s)}
-    return work.block(body, {})[0]
+    return Through(stored, local, taken, kinds_of(body)).block(body, {})[0]
 
 
 def filled_names(node: ast.stmt) -> set[str]:
@@ -58,53 +51,37 @@ def filled_names(node: ast.stmt) -> set[str]:
     return {n for inner in ast.walk(node) for n in getattr(inner, "fills", ())}
 
 
-def stored_names(node: ast.stmt) -> set[str]:
+def operated_names(node: ast.stmt) -> set[str]:
+    """The names that operators such as `+=` change in a statement, or one inside it."""
+    found = () if isinstance(node, NESTED) else own_nodes(node)
+    operated = [n.target for n in found if isinstance(n, ast.AugAssign)]
+    return {t.id for t in operated if isinstance(t, ast.Name)}
+
+
+def stored_names(node: ast.stmt, operators: bool = True) -> set[str]:
     """The names whose objects a statement, or one inside it, changes in place."""
     found: set[str] = set()
     if isinstance(node, NESTED):
         return found
     for n in own_nodes(node):
         if isinstance(n, ast.Subscript) and isinstance(n.ctx, ast.Store):
-            found |= root_name(n.value)
-        elif isinstance(n, ast.AugAssign) and isinstance(n.target, ast.Name):
-            found.add(n.target.id)
+            found |= root_name(n.value) | changed_roots(n.value)
         elif isinstance(n, ast.Call) and isinstance(n.func, ast.Attribute):
             if n.func.attr in CHANGING:
                 found |= root_name(n.func.value)
-    return found
+    return found | operated_names(node) if operators else found
 
 
-def wide_names(node: ast.stmt) -> set[str]:
-    """The names that a statement, or one inside it, uses as arrays or containers."""
-    found: set[str] = set()
-    for n in own_nodes(node):
-        used: list[ast.expr] = []
-        if isinstance(n, ast.Subscript | ast.Attribute):
-            used = [n.value]
-        elif isinstance(n, ast.BinOp) and isinstance(n.op, ast.MatMult):
-            used = [n.left, n.right]
-        elif isinstance(n, ast.Call) and len(n.args) == 1:
-            name = getattr(n.func, "attr", getattr(n.func, "id", ""))
-            used = operands(n.args[0]) if name in REDUCING else []
-        found |= {x.id for x in used if isinstance(x, ast.Name)}
-    return found
-
-
-def operands(node: ast.expr) -> list[ast.expr]:
-    """The names that arithmetic in an expression is done on."""
-    if isinstance(node, ast.BinOp):
-        return operands(node.left) + operands(node.right)
-    return operands(node.operand) if isinstance(node, ast.UnaryOp) else [node]
-
-
-def assigned_names(node: ast.stmt) -> set[str]:
-    """The names that a statement, or one inside it, binds."""
+def assigned_names(node: ast.stmt, operators: bool = True) -> set[str]:
+    """The names that a statement, or one inside it, binds; by `+=`, too."""
     if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef):
         return {node.name}
+    by_operators = {id(n.target) for n in own_nodes(node) if isinstance(n, ast.AugAssign)}
     found = {
         n.id
         for n in own_nodes(node)
         if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Store | ast.Del)
+        if operators or id(n) not in by_operators
     }
     return found | {n.name for n in own_nodes(node) if isinstance(n, ast.FunctionDef)}
 
@@ -112,9 +89,8 @@ def assigned_names(node: ast.stmt) -> set[str]:
 class Through:
     """One function: which names are views of which, statement by statement."""
 
-    def __init__(self, stored: set[str], local: set[str], taken: set[str]) -> None:
-        self.stored, self.local, self.taken = stored, local, taken
-        self.wide: set[str] = set()  # names of what surely is no number
+    def __init__(self, stored: set[str], local: set[str], taken: set[str], kinds: Kinds) -> None:
+        self.stored, self.local, self.taken, self.kinds = stored, local, taken, kinds
 
     def block(self, body: list[ast.stmt], known: Known) -> tuple[list[ast.stmt], Known]:
         done: list[ast.stmt] = []
@@ -125,10 +101,7 @@ class Through:
 
     def statement(self, s: ast.stmt, known: Known) -> tuple[list[ast.stmt], Known]:
         if isinstance(s, ast.If):
-            s = copy.copy(s)
-            s.body, one = self.block(s.body, known)
-            s.orelse, other = self.block(s.orelse, known)
-            return [s], {n: v for n, v in one.items() if other.get(n) is v}
+            return self.branches(s, known)
         if isinstance(s, ast.For | ast.While):
             return self.loop(s, known)
         if isinstance(s, ast.With):
@@ -139,51 +112,195 @@ class Through:
             s, ast.Assign | ast.AnnAssign | ast.AugAssign | ast.Expr
         ):
             return [s], without(known, assigned_names(s))
+        if (parts := self.in_parts(s)) is not None:
+            return self.block(parts, known)
         return self.simple(s, known)
+
+    def branches(self, s: ast.If, known: Known) -> tuple[list[ast.stmt], Known]:
+        s = copy.copy(s)
+        s.body, one = self.block(s.body, known)
+        s.orelse, other = self.block(s.orelse, known)
+        if s.body and leaves(s.body[-1]):
+            return [s], other
+        if s.orelse and leaves(s.orelse[-1]):
+            return [s], one
+        both = {n: v for n, v in one.items() if other.get(n) is v}
+        for n in sorted(self.stored & one.keys() & other.keys() - both.keys()):
+            mine, theirs = one[n], other[n]
+            if mine.base == theirs.base and mine.is_item() and theirs.is_item():
+                place = self.fresh(f"{n}_place")
+                s.body = [*s.body, placed(place, copy.deepcopy(mine.index), s.body[-1])]  # type: ignore
+                s.orelse = [*s.orelse, placed(place, copy.deepcopy(theirs.index), s.orelse[-1])]  # type: ignore
+                both[n] = View(mine.base, loaded(place))
+        return [s], both
+
+    # --- statements taken apart
+
+    def in_parts(self, s: ast.stmt) -> list[ast.stmt] | None:
+        """A statement about several views as one about each; None where it stays."""
+        if isinstance(s, ast.Assign) and len(s.targets) == 1:
+            target, value = s.targets[0], s.value
+            if isinstance(target, ast.Tuple) and isinstance(value, ast.Tuple):
+                return self.one_by_one(s, target.elts, value.elts)
+            if isinstance(target, ast.Name) and isinstance(value, ast.IfExp):
+                return self.chosen_view(s, target, value)
+            if isinstance(target, ast.Name) and self.is_chain(value):
+                hoisted, last = self.hoisted(value, s)
+                return [*hoisted, placed(target.id, last, s)] if hoisted else None
+        elif isinstance(s, ast.Assign) and all(isinstance(t, ast.Name) for t in s.targets):
+            first, *others = [t.id for t in s.targets if isinstance(t, ast.Name)]
+            if self.stored & {first, *others}:
+                return [placed(first, s.value, s), *(placed(n, loaded(first), s) for n in others)]
+        if isinstance(s, ast.Assign | ast.AugAssign):
+            targets = s.targets if isinstance(s, ast.Assign) else [s.target]
+            if len(targets) == 1 and isinstance(targets[0], ast.Subscript):
+                return self.into_view(s, targets[0])
+        return None
+
+    def one_by_one(
+        self, s: ast.stmt, targets: list[ast.expr], values: list[ast.expr]
+    ) -> list[ast.stmt] | None:
+        """`top, rest = a[:2], a[2:]`, where one of them is stored into."""
+        names = {t.id for t in targets if isinstance(t, ast.Name)}
+        read = {n.id for v in values for n in ast.walk(v) if isinstance(n, ast.Name)}
+        if len(names) != len(targets) or len(targets) != len(values) or names & read:
+            return None
+        views = [self.view_of(v) or isinstance(v, ast.Constant) for v in values]
+        if not all(views) or not names & self.stored:
+            return None
+        return [placed(t.id, v, s) for t, v in zip(targets, values, strict=True)]  # type: ignore
+
+    def chosen_view(self, s: ast.stmt, target: ast.Name, value: ast.IfExp) -> list[ast.stmt] | None:
+        """`row = a[i] if p else a[j]`, which is stored into."""
+        views = [self.view_of(v) for v in (value.body, value.orelse)]
+        if target.id not in self.stored or not all(v and v.is_item() for v in views):
+            return None
+        sides = [[placed(target.id, v, s)] for v in (value.body, value.orelse)]
+        return [ast.copy_location(ast.If(value.test, sides[0], sides[1]), s)]  # type: ignore
+
+    def into_view(
+        self, s: ast.Assign | ast.AugAssign, target: ast.Subscript
+    ) -> list[ast.stmt] | None:
+        """`a.T[0] = v`: a name for the view, then the store."""
+        if not self.is_chain(target.value):
+            return None
+        hoisted, last = self.hoisted(target.value, s)
+        if not isinstance(last, ast.Name):
+            name = self.fresh("part")
+            self.stored.add(name)
+            if self.view_of(last) is None:
+                raise Refusal(
+                    f"it is not certain what a store into `{ast.unparse(target.value)}` changes",
+                    "Store into the array itself.",
+                    s,
+                )
+            hoisted.append(placed(name, last, s))
+            last = loaded(name)
+        new = copy.copy(s)
+        place = ast.copy_location(ast.Subscript(last, target.slice, ast.Store()), target)
+        if isinstance(new, ast.Assign):
+            new.targets = [place]
+        else:
+            new.target = place
+        return [*hoisted, new]
+
+    def is_chain(self, node: ast.expr) -> bool:
+        """Whether an expression is a view of a view of a local name, not only items of items."""
+        shaped = False
+        while not isinstance(node, ast.Name):
+            holder = viewed_holder(node, self.local)
+            if holder is None:
+                return False
+            shaped |= not isinstance(node, ast.Subscript) or has_slice(node.slice)
+            node = holder
+        return shaped and node.id in self.local
+
+    def hoisted(self, node: ast.expr, s: ast.stmt) -> tuple[list[ast.stmt], ast.expr]:
+        """Names for all links of a chain but the last, and the last one over them."""
+        holder = viewed_holder(node, self.local)
+        if holder is None or isinstance(holder, ast.Name):
+            return [], node
+        done, inner = self.hoisted(holder, s)
+        name = self.fresh("part")
+        self.stored.add(name)
+        if is_untidy(inner, self.kinds.untidy):
+            self.kinds.untidy.add(name)
+        done.append(placed(name, inner, s))
+        return done, with_holder(node, loaded(name), self.local)
+
+    # --- stores
 
     def simple(self, s: ast.stmt, known: Known) -> tuple[list[ast.stmt], Known]:
         fills: frozenset[str] = getattr(s, "fills", frozenset())
         changed = (stored_names(s) | fills) & self.local
         through: set[str] = set()
+        before: list[ast.stmt] = []
         after: list[ast.stmt] = []
+        inside = index_inside(s)
         for name in sorted(changed):
             if isinstance(s, ast.AugAssign) and not self.is_part(name, known):
                 continue
-            new, met = self.in_step(name, known, s)
+            if inside is not None:
+                before += self.shared_items(name, known, s)
+            new, met = self.in_step(name, known, s, inside)
             after += new
             through |= met
         if through:
             s = copy.copy(s)
             s.through = frozenset(through | changed)  # type: ignore[attr-defined]
+        if inside is None:
+            known = {
+                n: replace(v, detached=True) if v.base in changed and v.index else v
+                for n, v in known.items()
+            }
         if isinstance(s, ast.AugAssign):
-            return [s, *after], known
+            return [*before, s, *after], known
         known = without(known, assigned_names(s) - fills)
         if isinstance(s, ast.Assign) and len(s.targets) == 1:
             target = s.targets[0]
             if isinstance(target, ast.Name) and (view := self.view_of(s.value)) is not None:
-                if view.base != target.id and {target.id, view.base} & self.stored:
+                if view.base != target.id:
                     known = {**known, target.id: view}
-        return [s, *after], known
+        return [*before, s, *after], known
 
     def is_part(self, name: str, known: Known) -> bool:
-        """Whether `name += v` surely changes an array: one that a slice or a reshape gave."""
+        """Whether `name += v` may change an array under another name, and is followed."""
         view = known.get(name)
-        if name in self.wide:
+        if view is not None and not view.is_whole():
             return True
-        if view is not None and (view.shaped is not None or has_slice(view.index)):
+        if name in self.kinds.wide or view is not None and view.base in self.kinds.wide:
             return True
-        return any(
-            v.base == name and (v.shaped is not None or v.index is not None) for v in known.values()
-        )
+        others = [(n, v) for n, v in known.items() if v.base == name]
+        return any(not v.is_whole() or n in self.kinds.wide for n, v in others)
 
-    def in_step(self, name: str, known: Known, s: ast.stmt) -> tuple[list[ast.stmt], set[str]]:
-        """Statements that bring other names in step with one that was changed; these names."""
+    def shared_items(self, name: str, known: Known, s: ast.stmt) -> list[ast.stmt]:
+        """Checks before a change of an item of `name` that no slice of a list holds it, too."""
+        pairs = [
+            (n, v.base) for n, v in known.items() if name in (n, v.base) and has_slice(v.index)
+        ]
+        checks: list[ast.stmt] = []
+        for pair in pairs:
+            check = ast.Expr(helper("@no_items", *map(loaded, pair)))
+            for node in ast.walk(check):
+                ast.copy_location(node, s)
+            checks.append(check)
+        return checks
+
+    def in_step(
+        self, name: str, known: Known, s: ast.stmt, inside: ast.expr | None = None
+    ) -> tuple[list[ast.stmt], set[str]]:
+        """Statements that bring other names in step with one that was changed; these names.
+
+        `inside` is the index of the item of `name` that was changed, not replaced.
+        """
         done: list[ast.stmt] = []
         met = {name}
         current = name
         while current in known and known[current].base not in met:
             view = known[current]
-            done.append(self.up(current, view, s))
+            if (added := self.up(current, view, s)) is None:
+                break
+            done.append(added)
             met.add(view.base)
             current = view.base
         pending = list(met)
@@ -191,32 +308,33 @@ class Through:
             base = pending.pop()
             for other, view in known.items():
                 if view.base == base and other not in met:
-                    done.append(self.down(other, view, s))
+                    same = inside is not None and base == name and same_text(view.index, inside)
+                    if same and view.detached:
+                        continue  # of a list, it may be another object by now
+                    done.append(self.down(other, view, s, same))
                     met.add(other)
                     pending.append(other)
         for added in done:
             added.through = frozenset(met)  # type: ignore[attr-defined]
         return done, met - {name}
 
-    def up(self, name: str, view: View, s: ast.stmt) -> ast.stmt:
-        """The base from its view."""
+    def up(self, name: str, view: View, s: ast.stmt) -> ast.stmt | None:
+        """The base from its view; None where NumPy does not write through it."""
         base, part = loaded(view.base), loaded(name)
         if view.index is not None:
-            value: ast.expr = helper("@stored_back", base, as_index(view.index), part)
-        elif isinstance(view.shaped, ast.Attribute):
-            value = ast.Attribute(part, view.shaped.attr, ast.Load())
+            value: ast.expr | None = helper("@stored_back", base, as_index(view.index), part)
         elif view.shaped is not None:
-            shape = ast.Attribute(base, "shape", ast.Load())
-            value = ast.Call(ast.Attribute(part, "reshape", ast.Load()), [shape], [])
+            value = view.undone(part, base)
         else:
             value = helper("@changed_too", base, part)
-        return placed(view.base, value, s)
+        return placed(view.base, value, s) if value is not None else None
 
-    def down(self, name: str, view: View, s: ast.stmt) -> ast.stmt:
+    def down(self, name: str, view: View, s: ast.stmt, inside: bool = False) -> ast.stmt:
         """A view from its base."""
         base, part = loaded(view.base), loaded(name)
         if view.index is not None:
-            value: ast.expr = helper("@read_again", base, as_index(view.index), part)
+            again = "@item_again" if inside else "@read_again"
+            value: ast.expr = helper(again, base, as_index(view.index), part)
         elif view.shaped is not None:
             value = copy.deepcopy(view.shaped)
         else:
@@ -227,70 +345,75 @@ class Through:
         if isinstance(value, ast.Name):
             return View(value.id) if value.id in self.local else None
         if isinstance(value, ast.Subscript) and isinstance(value.value, ast.Name):
-            if value.value.id in self.local and self.is_plain_index(value.slice):
+            if value.value.id in self.local and is_plain_index(value.slice):
                 return View(value.value.id, index=value.slice)
-        if isinstance(value, ast.Attribute) and value.attr in ROUND:
-            if isinstance(value.value, ast.Name) and value.value.id in self.local:
-                return View(value.value.id, shaped=value)
-        if isinstance(value, ast.Call) and isinstance(value.func, ast.Attribute):
-            holder = value.func.value
-            if value.func.attr in SHAPES and isinstance(holder, ast.Name):
-                if holder.id in self.local and all(map(self.is_plain_index, value.args)):
-                    return View(holder.id, shaped=value)
-        return None
-
-    def is_plain_index(self, node: ast.expr | None) -> bool:
-        """Whether an expression gives integers, slices and the like, the same each time."""
-        if node is None or isinstance(node, ast.Name):
-            return True
-        if isinstance(node, ast.Constant):
-            return node.value is not None and not isinstance(node.value, bool | float)
-        if isinstance(node, ast.Slice):
-            return all(map(self.is_plain_index, (node.lower, node.upper, node.step)))
-        if isinstance(node, ast.Tuple):
-            return all(map(self.is_plain_index, node.elts))
-        if isinstance(node, ast.UnaryOp):
-            return self.is_plain_index(node.operand)
-        if isinstance(node, ast.BinOp):
-            return self.is_plain_index(node.left) and self.is_plain_index(node.right)
-        return False
+        return shaped_view(value, self.local, self.kinds)
 
     # --- loops
 
     def loop(self, s: ast.For | ast.While, known: Known) -> tuple[list[ast.stmt], Known]:
+        before: list[ast.stmt] = []
         if isinstance(s, ast.For):
-            s = self.over_places(s)
-        bound = assigned_names(s)
+            before, s, known = self.over_places(s, known)
+        bound = assigned_names(s) - {n for n in known if self.stays(n, known[n], s)}
         s = copy.copy(s)
         known = without(known, bound)
         s.body, after = self.block(s.body, known)
         s.orelse, _ = self.block(s.orelse, known)
-        return [s], {n: v for n, v in known.items() if after.get(n) is v}
+        return [*before, s], {n: v for n, v in known.items() if same_view(after.get(n), v)}
 
-    def over_places(self, s: ast.For) -> ast.For:
+    def stays(self, name: str, view: View, s: ast.stmt) -> bool:
+        """Whether a loop only changes the object of a name, surely an array, and binds no other."""
+        if not (view.shaped or has_slice(view.index) or name in self.kinds.wide):
+            if not (view.is_item() and view.base in self.kinds.deep):
+                return False
+        return name not in assigned_names(s, operators=False)
+
+    def over_places(self, s: ast.For, known: Known) -> tuple[list[ast.stmt], ast.For, Known]:
         """`for row in a:` that changes its rows, as a loop over their places."""
         row, items, place = s.target, s.iter, None
         if isinstance(items, ast.Call) and isinstance(items.func, ast.Name):
             if items.func.id == "enumerate" and len(items.args) == 1 and not items.keywords:
                 if isinstance(row, ast.Tuple) and len(row.elts) == 2:
                     (place, row), items = row.elts, items.args[0]
-        if not (isinstance(row, ast.Name) and isinstance(items, ast.Name)):
-            return s
-        if items.id not in self.local or items.id in assigned_names(s):
-            return s
-        if row.id not in {n for inner in s.body for n in stored_names(inner)}:
-            return s
+        rows, sources = [row], [items]
+        if isinstance(items, ast.Call) and isinstance(items.func, ast.Name):
+            plain = all(is_false(k.value) for k in items.keywords)  # `strict=False`
+            if items.func.id == "zip" and plain and isinstance(row, ast.Tuple):
+                rows, sources = row.elts, items.args
+        names = [r.id for r in rows if isinstance(r, ast.Name)]
+        changed = {n for inner in s.body for n in stored_names(inner) | filled_names(inner)}
+        if len(names) != len(rows) or len(rows) != len(sources) or not changed & set(names):
+            return [], s, known
+        if place is not None and not isinstance(place, ast.Name):
+            return [], s, known
+        before: list[ast.stmt] = []
+        held: list[str] = []
+        for source in sources:
+            if not isinstance(source, ast.Name) and self.view_of(source) is not None:
+                held.append(self.fresh("part"))
+                self.stored.add(held[-1])
+                new, known = self.simple(placed(held[-1], source, s), known)
+                before += new
+            elif isinstance(source, ast.Name):
+                held.append(source.id)
+        if len(held) != len(sources) or not set(held) <= self.local:
+            return [], s, known
+        if set(held) & (assigned_names(s) - {n for n in known if self.stays(n, known[n], s)}):
+            return [], s, known
         if place is None:
-            place = ast.Name(self.fresh(f"{row.id}_place"), ast.Store())
-        if not isinstance(place, ast.Name):
-            return s
-        new = copy.copy(s)
-        new.target = place
-        new.iter = helper("range", helper("len", loaded(items.id)))
-        reading = ast.Subscript(loaded(items.id), loaded(place.id), ast.Load())
-        first = placed(row.id, reading, s)
-        new.body = [first, *s.body]
-        return ast.copy_location(new, s)
+            place = ast.Name(self.fresh(f"{names[0]}_place"), ast.Store())
+        lengths = [helper("len", loaded(n)) for n in held]
+        count = lengths[0] if len(lengths) == 1 else helper("min", *lengths)
+        new_loop = copy.copy(s)
+        new_loop.target = place
+        new_loop.iter = helper("range", count)
+        reading = [
+            placed(row, ast.Subscript(loaded(n), loaded(place.id), ast.Load()), s)
+            for row, n in zip(names, held, strict=True)
+        ]
+        new_loop.body = [*reading, *s.body]
+        return before, ast.copy_location(new_loop, s), known
 
     def fresh(self, stem: str) -> str:
         name = new_name(stem, self.taken)
@@ -298,31 +421,9 @@ class Through:
         return name
 
 
-def has_slice(index: ast.expr | None) -> bool:
-    parts = index.elts if isinstance(index, ast.Tuple) else [index]
-    return any(isinstance(p, ast.Slice) for p in parts)
-
-
 def without(known: Known, names: set[str]) -> Known:
     """What is still known after names were bound anew."""
     return {n: v for n, v in known.items() if n not in names and not v.names() & names}
-
-
-def loaded(name: str) -> ast.Name:
-    return ast.Name(name, ast.Load())
-
-
-def helper(name: str, *args: ast.expr) -> ast.Call:
-    return ast.Call(loaded(name), list(args), [])
-
-
-def as_index(index: ast.expr) -> ast.expr:
-    """An index as a value: slices are written `at[1:3]`."""
-    index = copy.deepcopy(index)
-    parts = index.elts if isinstance(index, ast.Tuple) else [index]
-    if any(isinstance(p, ast.Slice) for p in parts):
-        return ast.Subscript(loaded("@at"), index, ast.Load())
-    return index
 
 
 def placed(name: str, value: ast.expr, s: ast.stmt) -> ast.stmt:
@@ -330,3 +431,40 @@ def placed(name: str, value: ast.expr, s: ast.stmt) -> ast.stmt:
     for node in ast.walk(made):
         ast.copy_location(node, s)
     return made
+
+
+def leaves(s: ast.stmt) -> bool:
+    """Whether nothing after a statement is reached from it."""
+    return isinstance(s, ast.Return | ast.Raise | ast.Break | ast.Continue)
+
+
+def is_false(node: ast.expr) -> bool:
+    return isinstance(node, ast.Constant) and node.value is False
+
+
+def same_text(one: ast.expr | None, other: ast.expr | None) -> bool:
+    return one is not None and other is not None and ast.dump(one) == ast.dump(other)
+
+
+def same_view(one: View | None, other: View) -> bool:
+    return one is not None and replace(one, detached=other.detached) == other
+
+
+def index_inside(s: ast.stmt) -> ast.expr | None:
+    """The index of the item of a name in which `grid[i][j] = v` and its like store."""
+    places: list[ast.expr] = []
+    if isinstance(s, ast.Assign):
+        places = [t.value for t in s.targets if isinstance(t, ast.Subscript)]
+    elif isinstance(s, ast.AugAssign) and isinstance(s.target, ast.Subscript):
+        places = [s.target]  # a list may hold an array there
+        if isinstance(s.target.value, ast.Subscript):
+            places = [s.target.value]
+    elif isinstance(s, ast.Expr) and isinstance(s.value, ast.Call):
+        if isinstance(s.value.func, ast.Attribute):
+            places = [s.value.func.value]
+    for place in places:
+        if isinstance(place, ast.Subscript):
+            while isinstance(place.value, ast.Subscript):
+                place = place.value
+            return place.slice
+    return None

@@ -10,8 +10,8 @@ from typing import Any
 
 _NAMES = {
     "handled": "caught is_ended unended",
-    "containers": "appended at changed in_place is_mapping is_sequence no_parts no_views not_kept "
-    "popped unshared unshared_values",
+    "containers": "appended at changed in_place is_mapping is_sequence no_items no_parts no_views "
+    "not_kept popped unshared unshared_values",
     "branches": "cond",
     "control": "for_loop loop_enumerate loop_range loop_reversed loop_zip while_loop",
     "guards": "guard",
@@ -29,8 +29,9 @@ _NAMES = {
     "arranging": "all_taken chosen_item count_in folded order_without picked place_in put_in_place "
     "repetition set_all spread_item unfilled",
     "plain_builtins": "in_order partitioned without_item",
-    "viewing": "changed_too erased_where_view kept_where_copy placed_where_view read_again "
-    "stored_back taken_where_view where_mutable where_number",
+    "viewing": "changed_too erased_where_view item_again kept_where_copy kept_where_number "
+    "placed_where_item placed_where_view read_again stored_back taken_where_view where_mutable "
+    "where_number",
     "numpy.exchange": "exchange",
     "numpy.arithmetic": "power_slope",
     "lax.banded": "before behind solve_tridiagonal transposed_solve tridiagonal_product",

@@ -9,7 +9,7 @@ from __future__ import annotations
 import collections
 import copy
 import operator
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
 from overt.runtime.called import call_method
@@ -22,6 +22,7 @@ __all__ = [
     "changed",
     "is_mapping",
     "is_sequence",
+    "no_items",
     "no_parts",
     "no_views",
     "not_kept",
@@ -128,15 +129,45 @@ def no_views(x: Any, *items: Any) -> None:
 
     >>> no_views([[1], [2]], [1])
     """
-    if isinstance(x, (list, dict)):
+    if getattr(x, "ndim", 0) == 0:
         return  # an item taken out of a list stays what it is
-    for item in items:
-        if getattr(item, "ndim", 0) > 0:
+    if any(getattr(item, "ndim", 0) > 0 for item in leaves(items)):
+        raise NotImplementedError(
+            "a row of an array is read, then the array is stored into, then the row is used: "
+            "in NumPy the row is a view that has changed by then. Copy it where it is read: "
+            "`x[i].copy()`"
+        )
+
+
+def no_items(x: Any, *holders: Any) -> None:
+    """Check before a change of an item of a container that others do not hold the item too.
+
+    Errors: NotImplementedError for items of lists and dictionaries that can change.
+
+    >>> no_items([1.0], [2.0])
+    """
+    if isinstance(x, (*COPIED, tuple)) and any(map(is_changeable, leaves(x, inner=True))):
+        if any(map(is_changeable, leaves(holders, inner=True))):
             raise NotImplementedError(
-                "a row of an array is read, then the array is stored into, then the row is used: "
-                "in NumPy the row is a view that has changed by then. Copy it where it is read: "
-                "`x[i].copy()`"
+                "an item of a list or dictionary is changed, which another one holds as well and "
+                "which is used later: in Python the change shows there too. Put a copy of the item "
+                "into one of them"
             )
+
+
+def leaves(x: Any, inner: bool = False) -> Iterator[Any]:
+    """What containers hold, of any depth; with `inner`, the containers in them as well."""
+    for item in x.values() if isinstance(x, dict) else x:
+        if isinstance(item, (*COPIED, tuple)):
+            if inner and not isinstance(item, tuple):
+                yield item
+            yield from leaves(item, inner)
+        else:
+            yield item
+
+
+def is_changeable(x: Any) -> bool:
+    return getattr(x, "ndim", 0) > 0 or changes_in_place(x)
 
 
 def unshared(*values: Any) -> None:
@@ -176,7 +207,7 @@ def no_parts(*values: Any) -> None:
 
     >>> no_parts(1.0)
     """
-    if any(getattr(x, "ndim", 0) > 0 or changes_in_place(x) for x in values):
+    if any(map(is_changeable, values)):
         raise NotImplementedError(
             "an array, list or object is put into a container, then a part of the container is "
             "changed, then the first is used: in Python the change may show there too. Put a copy "

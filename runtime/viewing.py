@@ -12,7 +12,7 @@ from overt.runtime.numpy.indexing import erase, place, set_item, taken
 from overt.runtime.numpy.movement import with_rule
 from overt.runtime.parts import is_array
 
-__all__ = ["changed_too", "read_again", "stored_back"]
+__all__ = ["changed_too", "item_again", "read_again", "stored_back"]
 
 
 def is_mutable(x: Any) -> bool:
@@ -89,6 +89,34 @@ def placed_where_view(g: Any, x: Any, index: Any, part: Any) -> Any:
 def kept_where_copy(g: Any, x: Any, index: Any, part: Any) -> Any:
     """The cotangent of a part that is a value of its own."""
     return None if is_array(x) and is_view(x, index, part) else g
+
+
+@with_rule(
+    ("x", "index", "part"),
+    vjp=(
+        lambda g, out, x, index, part: placed_where_item(g, x, index, part),
+        None,
+        lambda g, out, x, index, part: kept_where_number(g, x, index, part),
+    ),
+    jvp=lambda dots, out, x, index, part: item_again(dots[0], index, dots[2]),
+)
+def item_again(x: Any, index: Any, part: Any) -> Any:
+    """`part`, which was read as `x[index]`, after this item of x was changed where it stands.
+
+    >>> item_again([[1], 2], 0, [3]), item_again([[1], 2], 1, 5)
+    ([1], 5)
+    """
+    return x[index] if is_view(x, index, part) else part
+
+
+def placed_where_item(g: Any, x: Any, index: Any, part: Any) -> Any:
+    """The cotangent of what an item was read from again."""
+    return place(g, x, index) if is_view(x, index, part) else None
+
+
+def kept_where_number(g: Any, x: Any, index: Any, part: Any) -> Any:
+    """The cotangent of an item that no change of its holder reaches."""
+    return None if is_view(x, index, part) else g
 
 
 @with_rule(

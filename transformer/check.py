@@ -20,7 +20,8 @@ class Finding(NamedTuple):
 def check_file(path: str) -> list[Finding]:
     """Try every function of a file, methods included."""
     from overt.rewrites import normalize
-    from overt.rewrites.aliasing import MAKERS, check_aliases
+    from overt.rewrites.aliasing import check_aliases
+    from overt.rewrites.sharing import MAKERS
     from overt.transformer.load import read_file
 
     file = read_file(path)

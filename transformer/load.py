@@ -19,12 +19,13 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from overt.rewrites import core, normalize
-from overt.rewrites.aliasing import MAKERS, check_aliases
+from overt.rewrites.aliasing import check_aliases
 from overt.rewrites.core import NOWHERE, Origin
 from overt.rewrites.members import operators_in_place
 from overt.rewrites.refusal import Refusal
 from overt.rewrites.rules import Resolver, our_function
 from overt.rewrites.scopes import nodes_at
+from overt.rewrites.sharing import MAKERS
 from overt.runtime.saved import Saved
 from overt.runtime.undefined import UndefinedValue
 from overt.transformer.dependencies import ATOMS, MISSING, RECORD
@@ -235,7 +236,8 @@ def core_of(loaded: Loaded) -> core.Function:
 
     try:
         function = as_defined(normalize.normalize(loaded.node, text), loaded.function)
-        return check_aliases(function, makes_array, functools.partial(called_by, resolver))
+        load = functools.partial(called_by, resolver)
+        return check_aliases(function, makes_array, load, functools.partial(members_of, resolver))
     except Refusal as refusal:
         line = refusal.line or loaded.node.lineno
         raise refusal.located(loaded.file.name, line, loaded.file.lines[line - 1]) from None
@@ -311,12 +313,31 @@ def is_read(node: ast.Name) -> bool:
 
 def called_by(resolver: Resolver, name: str) -> core.Function | None:
     """A function of the user's that another calls by its name, in core form; None for others."""
-    fn = resolver.object(core.name(name))
+    return users_function(resolver.object(core.name(name)))
+
+
+def users_function(fn: Any) -> core.Function | None:
+    """A function of the user's in core form."""
     if not isinstance(fn, types.FunctionType) or "site-packages" in fn.__code__.co_filename:
         return None
     if (fn.__module__ or "").partition(".")[0] in ("overt", "numpy"):
         return None
     return normalized(fn.__code__, fn)
+
+
+def members_of(resolver: Resolver, node: ast.Attribute) -> list[tuple[core.Function, int]]:
+    """The functions of the user's that a member may be: a module's, or methods of known classes."""
+    found = [(resolver.object(node), 0)]
+    if found[0][0] is None and resolver.is_users_method(node.attr):
+        for kind in list(getattr(resolver.namespace, "globals", {}).values()):
+            if isinstance(kind, type):
+                member = vars(kind).get(node.attr)
+                if isinstance(member, staticmethod):
+                    found.append((member.__func__, 0))
+                else:
+                    found.append((member, 1))
+    functions = [(users_function(fn), first) for fn, first in found]
+    return [(f, first) for f, first in functions if f is not None]
 
 
 _normalized: dict[types.CodeType, core.Function | None] = {}

@@ -1,0 +1,667 @@
+"""Programs whose stores in place show under other names in NumPy: refused."""
+
+from __future__ import annotations
+
+import types
+
+import overt.numpy as np
+
+
+def top(a):
+    return a[:2]
+
+
+def same(a):
+    return a
+
+
+class M:
+    def __init__(self, a):
+        self.a = a
+
+    def part(self):
+        return self.a[:2]
+
+    def put(self, v, k):
+        v[0] = k
+
+    def scale(self, v, k):
+        v *= k
+
+
+def half(v):
+    v /= 2.0
+    return v + 1.0
+
+
+def bump(v):
+    v[0] = 5.0
+    return np.sum(v)
+
+
+def scale(v, k):
+    v *= k
+
+
+def outer2(v, k):
+    w = v[1:]
+    w *= k
+
+
+def outer3(v, k):
+    scale(v[1:], k)
+
+
+def outer4(v, k):
+    for r in v:
+        r *= k
+
+
+def outer5(v, k):
+    w = v
+    w[0] = k
+
+
+def rebinds(v):
+    v[0] = 3.0
+    v = v * 2
+    return v
+
+
+def ret(v):
+    v[0] = 2.0
+    return v
+
+
+class Obj:
+    def put(self, v):
+        v[0] = 5.0
+
+    @staticmethod
+    def sput(v):
+        v[0] = 5.0
+
+
+def diagonal_read_before_store(x):
+    a = np.arange(1.0, 10.0).reshape(3, 3) * x
+    d = np.diag(a)
+    a[0, 0] = 5.0
+    return np.sum(a) + np.sum(d * x)
+
+
+def row_in_list(x):
+    a = np.arange(1.0, 7.0).reshape(2, 3) * x
+    rows = [a[0], a[1]]
+    rows[1][0] = x * x
+    return np.sum(a * a)
+
+
+def part_in_tuple(x):
+    a = np.arange(1.0, 7.0).reshape(2, 3) * x
+    parts = (a[:, :1], a[:, 1:])
+    parts[1][:] = x * x
+    return np.sum(a * a)
+
+
+def part_in_dictionary(x):
+    a = np.arange(1.0, 7.0) * x
+    d = {"l": a[:2], "r": a[2:]}
+    d["l"] += 1.0
+    return np.sum(a * a)
+
+
+def rows_as_list(x):
+    a = np.arange(1.0, 7.0).reshape(2, 3) * x
+    rows = list(a)
+    rows[1][0] = x * x
+    return np.sum(a * a)
+
+
+def rows_of_display(x):
+    a = np.arange(1.0, 7.0).reshape(2, 3) * x
+    for r in [a[0], a[1]]:
+        r[0] = x * x
+    return np.sum(a * a)
+
+
+def rows_swapped_as_views(x):
+    a = np.arange(1.0, 7.0).reshape(3, 2) * x
+    i, j = (0, 2)
+    a[i], a[j] = (a[j], a[i])
+    return np.sum(a[0] * 3 * x) + np.sum(a[2])
+
+
+def copy_in_one_branch(x):
+    a = np.arange(1.0, 10.0).reshape(3, 3) * x
+    r = a[0]
+    if x > 0.6:
+        r = r.copy()
+    r[0] = 7 * x
+    return np.sum(a * a)
+
+
+def view_from_helper(x):
+    a = np.arange(1.0, 7.0) * x
+    t = top(a)
+    t[0] = x * x
+    return np.sum(a * a)
+
+
+def view_from_helper_read(x):
+    a = np.arange(1.0, 7.0) * x
+    t = top(a)
+    a[0] = x * x
+    return np.sum(t * t)
+
+
+def argument_given_back(x):
+    a = np.arange(1.0, 7.0) * x
+    t = same(a)
+    t[0] = x * x
+    return np.sum(a * a)
+
+
+def view_from_nested(x):
+    a = np.arange(1.0, 7.0) * x
+
+    def top2():
+        return a[:2]
+
+    t = top2()
+    t[0] = x * x
+    return np.sum(a * a)
+
+
+def method_stores(x):
+    a = np.arange(1.0, 7.0) * x
+    M(0).put(a, x * x)
+    return np.sum(a * a)
+
+
+def method_scales(x):
+    a = np.arange(1.0, 7.0) * x
+    m = M(0)
+    m.scale(a, x * x)
+    return np.sum(a * a)
+
+
+def rows_unpacked(x):
+    a = np.arange(1.0, 7.0).reshape(2, 3) * x
+    r, s = a
+    r[0] = x * x
+    return np.sum(a * a)
+
+
+def rows_unpacked_read(x):
+    a = np.arange(1.0, 7.0).reshape(2, 3) * x
+    r, s = a
+    a[0, 0] = x * x
+    return np.sum(r * r)
+
+
+def columns_unpacked(x):
+    a = np.arange(1.0, 7.0).reshape(2, 3) * x
+    p, q, r = a.T
+    q *= x
+    return np.sum(a * a)
+
+
+def parts_of_split(x):
+    a = np.arange(1.0, 7.0) * x
+    p, q = np.split(a, 2)
+    p[0] = x * x
+    return np.sum(a * a)
+
+
+def ravel_of_transpose(x):
+    a = np.arange(1.0, 7.0).reshape(2, 3) * x
+    b = a.T
+    t = b.ravel()
+    t[1] = x * x
+    return np.sum(b * b)
+
+
+def ravel_of_scaled_transpose(x):
+    a = np.arange(1.0, 7.0).reshape(2, 3) * x
+    b = a.T * 2
+    t = b.ravel()
+    t[1] = x * x
+    return np.sum(b * b)
+
+
+def ravel_of_columns(x):
+    a = np.arange(1.0, 7.0).reshape(2, 3) * x
+    b = a[:, :2]
+    t = b.ravel()
+    t[1] = x * x
+    return np.sum(b * b) + np.sum(a)
+
+
+def reshape_in_other_order(x):
+    a = np.arange(1.0, 7.0).reshape(2, 3) * x
+    t = a.reshape(-1, order="F")
+    t[1] = x * x
+    return np.sum(a * a) * t[1]
+
+
+def new_axis(x):
+    a = np.arange(1.0, 4.0) * x
+    t = a[:, None]
+    t[1] = x * x
+    return np.sum(a * a)
+
+
+def turned(x):
+    a = np.arange(1.0, 7.0).reshape(2, 3) * x
+    t = np.rot90(a)
+    t[0] = x * x
+    return np.sum(a * a)
+
+
+def as_array(x):
+    a = np.arange(1.0, 7.0) * x
+    t = np.asarray(a)
+    t[0] = x * x
+    return np.sum(a * a)
+
+
+def store_into_copy_by_list(x):
+    a = np.arange(1.0, 13.0).reshape(3, 4) * x
+    a[[0, 1]][0] = x * x
+    return np.sum(a * a)
+
+
+def store_into_copy_by_mask(x):
+    a = np.arange(1.0, 13.0).reshape(3, 4) * x
+    a[a > 3.0][0] = x * x
+    return np.sum(a * a)
+
+
+def condition_of_two(x):
+    a = np.arange(1.0, 7.0) * x
+    b = np.zeros(6)
+    c = a if x > 0.6 else b
+    c[0] = x * x
+    return np.sum(a * a) + np.sum(b) * x
+
+
+def dictionary_item_changed(x):
+    a = np.arange(1.0, 7.0) * x
+    d = {}
+    d["a"] = a
+    d["a"][0] = x * x
+    return np.sum(a * a)
+
+
+def array_in_dictionary_changed(x):
+    a = np.arange(1.0, 7.0) * x
+    d = {"a": a}
+    a[0] = x * x
+    return np.sum(d["a"] ** 2)
+
+
+def item_of_list_added_to(x):
+    a = np.arange(1.0, 7.0) * x
+    xs = [a]
+    xs[0] += 1
+    return np.sum(a * a)
+
+
+def array_in_list_added_to(x):
+    a = np.arange(1.0, 7.0) * x
+    xs = [a]
+    a += 1
+    return np.sum(xs[0] * a)
+
+
+def array_appended_and_stored(x):
+    xs = []
+    a = np.arange(1.0, 7.0) * x
+    for i in range(3):
+        xs.append(a)
+        a[i] = x * x
+    return np.sum(xs[0] * xs[1])
+
+
+def array_appended_and_added(x):
+    xs = []
+    a = np.arange(1.0, 7.0) * x
+    for _ in range(3):
+        xs.append(a)
+        a += x
+    return np.sum(xs[0] * xs[1])
+
+
+def slices_appended(x):
+    xs = []
+    a = np.arange(1.0, 7.0) * x
+    for _ in range(3):
+        xs.append(a[:2])
+        a[0] += x
+    return np.sum(xs[0] * xs[1])
+
+
+def slices_of_comprehension(x):
+    a = np.arange(1.0, 7.0) * x
+    xs = [a[i : i + 2] for i in range(3)]
+    xs[1][0] = x * x
+    return np.sum(a * a)
+
+
+def slices_of_comprehension_read(x):
+    a = np.arange(1.0, 7.0) * x
+    xs = [a[i : i + 2] for i in range(3)]
+    a[1] = x * x
+    return np.sum(xs[0] * xs[1])
+
+
+def loop_over_list_stores(x):
+    a = np.arange(1.0, 7.0) * x
+    xs = [a, a * 2]
+    for v in xs:
+        v[0] = x * x
+    return np.sum(a * a)
+
+
+def loop_over_list_scales(x):
+    a = np.arange(1.0, 7.0) * x
+    xs = [a, a * 2]
+    for v in xs:
+        v *= x
+    return np.sum(a * a) + np.sum(xs[1])
+
+
+def loop_over_tuple_scales(x):
+    a = np.arange(1.0, 7.0) * x
+    b = a * 2
+    for v in (a, b):
+        v *= x
+    return np.sum(a * a) + np.sum(b)
+
+
+def loop_over_tuple_stores(x):
+    a = np.arange(1.0, 7.0) * x
+    b = a * 2
+    for v in (a, b):
+        v[0] = x
+    return np.sum(a * a) + np.sum(b)
+
+
+def one_row_twice(x):
+    g = [[0.0] * 3] * 2
+    g[0][1] = x
+    return g[1][1] * g[0][1] + 0.0 * x
+
+
+def named_row_twice(x):
+    r = [0.0] * 3
+    g = [r] * 2
+    g[0][1] = x
+    return g[1][1] * g[0][1] + 0.0 * x
+
+
+def row_named_twice(x):
+    r = [0.0] * 3
+    g = [r, r]
+    g[0][1] = x
+    return g[1][1] * g[0][1] + r[1]
+
+
+def array_twice(x):
+    g = [np.zeros(3)] * 2
+    g[0][1] = x
+    return g[1][1] * g[0][1] + 0.0 * x
+
+
+def comprehension_twice(x):
+    g = [[0.0] * 3 for _ in range(2)] * 2
+    g[0][1] = x
+    return g[2][1] * g[0][1] + 0.0 * x
+
+
+def row_appended_again(x):
+    g = []
+    r = [0.0] * 2
+    for _ in range(3):
+        g.append(r)
+        r[0] += x
+    return g[0][0] * g[1][0]
+
+
+def items_of_list_slice(x):
+    a = [[x], [2 * x]]
+    b = a[:]
+    b[0][0] = 5.0
+    return a[0][0] * x
+
+
+def items_of_list_copy(x):
+    a = [[x], [2 * x]]
+    b = list(a)
+    b[0][0] = 5.0
+    return a[0][0] * x
+
+
+def arrays_of_list_copy(x):
+    a = [np.ones(2) * x]
+    b = a.copy()
+    b[0][0] = 5.0
+    return a[0][0] * x
+
+
+def items_of_starred_list(x):
+    a = [np.ones(2) * x]
+    b = [*a]
+    b[0][0] = 5.0
+    return a[0][0] * x
+
+
+def items_of_dictionary(x):
+    d = {k: np.ones(2) * x for k in "ab"}
+    for _, v in d.items():
+        v[0] = x * x
+    return np.sum(d["a"]) * x
+
+
+def values_of_dictionary(x):
+    d = {k: np.ones(2) * x for k in "ab"}
+    for v in d.values():
+        v *= x * x
+    return np.sum(d["a"]) * x
+
+
+def views_swapped(x):
+    a = np.arange(1.0, 7.0) * x
+    p, q = (a[:3], a[3:])
+    p, q = (q, p)
+    p[:] = x * x
+    return np.sum(a * a * np.arange(6.0)) + np.sum(p)
+
+
+def fresh_row_changed_after_append(x):
+    rows = []
+    for i in range(3):
+        v = np.zeros(2)
+        v[0] = x * i
+        rows.append(v)
+        v[1] = x
+    return np.sum(rows[1] * rows[2]) + 0.0 * x
+
+
+def given_twice_read_later(x):
+
+    def f(u, w):
+        u[0] = 5.0
+        return u + w
+
+    a = np.arange(1.0, 4.0) * x
+    b = f(a, a)
+    return np.sum(a * b)
+
+
+def view_from_closure(x):
+    a = np.arange(1.0, 4.0) * x
+
+    def f():
+        return a[1:]
+
+    t = f()
+    a[1] = x * x
+    return np.sum(t * t)
+
+
+def swapped_in_branch(x):
+    p = np.zeros(3)
+    q = np.arange(3.0) * x
+    for k in range(4):
+        q[0] = p[1] + x
+        if k % 2 == 0:
+            p, q = (q, p)
+    return np.sum(p * q) + np.sum(q)
+
+
+def swapped_by_data(x):
+    p = np.zeros(3)
+    q = np.arange(3.0) * x
+    for _ in range(4):
+        q[0] = p[1] + x
+        if np.sum(q) > 1.0:
+            p, q = (q, p)
+    return np.sum(p * q) + np.sum(q)
+
+
+def best_kept_by_name(x):
+    best = np.zeros(3)
+    cur = np.arange(3.0) * x
+    for k in range(3):
+        cur[k] = x * k - cur[0]
+        if np.sum(cur) > 0.1:
+            best = cur
+    return np.sum(best) + np.sum(cur)
+
+
+def helper_halves_and_returns(x):
+    a = np.arange(1.0, 4.0) * x
+    b = half(a)
+    return np.sum(a * b)
+
+
+def changed_within_expression(x):
+    a = np.arange(1.0, 4.0) * x
+    return bump(a) + a[0]
+
+
+def changed_within_product(x):
+    a = np.arange(1.0, 4.0) * x
+    y = bump(a) * a[0]
+    return y
+
+
+def changed_within_test(x):
+    a = np.arange(1.0, 4.0) * x
+    if bump(a) > 3.0:
+        return a[0] * x
+    return x
+
+
+def changed_within_display(x):
+    a = np.arange(1.0, 4.0) * x
+    return [bump(a), a[0]][1] * x
+
+
+def changed_by_keyword(x):
+    a = np.arange(1.0, 4.0) * x
+    scale(v=a, k=x)
+    return np.sum(a)
+
+
+def two_levels_by_slice(x):
+    a = np.arange(1.0, 4.0) * x
+    outer2(a, 2 * x)
+    return np.sum(a)
+
+
+def two_levels_given_slice(x):
+    a = np.arange(1.0, 4.0) * x
+    outer3(a, 2 * x)
+    return np.sum(a)
+
+
+def two_levels_by_rows(x):
+    a = np.arange(1.0, 7.0).reshape(2, 3) * x
+    outer4(a, 2 * x)
+    return np.sum(a)
+
+
+def two_levels_by_name(x):
+    a = np.arange(1.0, 4.0) * x
+    outer5(a, 2 * x)
+    return np.sum(a)
+
+
+def helper_binds_anew(x):
+    a = np.arange(1.0, 4.0) * x
+    b = rebinds(a)
+    return np.sum(a * b)
+
+
+def result_is_argument_stored(x):
+    a = np.arange(1.0, 4.0) * x
+    b = ret(a)
+    b[1] = 7 * x
+    return np.sum(a * x)
+
+
+def lambda_stores(x):
+    a = np.ones(3) * x
+    f = lambda v: v.fill(x * x)
+    f(a)
+    return np.sum(a)
+
+
+def comprehension_stores(x):
+    xs = [np.ones(2) * x, np.ones(2)]
+    [bump(v) for v in xs]
+    return np.sum(xs[0])
+
+
+def helper_by_other_name(x):
+    a = np.ones(3) * x
+    g = bump
+    g(a)
+    return np.sum(a)
+
+
+def method_of_object(x):
+    a = np.ones(3) * x
+    o = Obj()
+    o.put(a)
+    return np.sum(a)
+
+
+def static_method(x):
+    a = np.ones(3) * x
+    Obj.sput(a)
+    return np.sum(a)
+
+
+HELPERS = [
+    "M",
+    "Obj",
+    "bump",
+    "half",
+    "outer2",
+    "outer3",
+    "outer4",
+    "outer5",
+    "rebinds",
+    "ret",
+    "same",
+    "scale",
+    "top",
+]
+REFUSED = [
+    f
+    for name, f in list(globals().items())
+    if isinstance(f, types.FunctionType) and name not in HELPERS
+]
