@@ -264,9 +264,7 @@ class Aliases(Relations):
 
     def check_operator(self, s: Assign, alive: set[str]) -> None:
         """`x += v` changes an array itself; mark it where another name for it is needed later."""
-        operation = s.value
-        assert isinstance(operation, ast.BinOp | ast.Call)
-        old = operation.left if isinstance(operation, ast.BinOp) else operation.args[0]
+        old = operand(s.value)
         if not isinstance(old, ast.Name) or not is_local(old.id):
             return
         mine = core.base(old.id)
@@ -280,7 +278,7 @@ class Aliases(Relations):
             self.mark(s, "@no_views", sorted({old.id, *kept, *inside}))
         holding = self.with_any(self.stored, self.above({old.id}))
         if self.alive & versions or self.later(self.holders(versions) | holding):
-            ours = isinstance(operation, ast.BinOp)
+            ours = isinstance(s.value, ast.BinOp)
             self.mark(s, "@unshared" if ours else "@unshared_values", [old.id])
 
     def check_calls(self, s: Assign | core.Do, node: ast.AST, alive: set[str]) -> None:
@@ -390,6 +388,12 @@ def values_given(block: Block) -> Iterator[tuple[str, ast.expr | None]]:
             yield from values_given(s.body)
 
 
+def operand(value: ast.expr) -> ast.expr:
+    """What an operator such as `+=` changes; `@in_place(x, "+", v)` asks x for its method."""
+    assert isinstance(value, ast.BinOp | ast.Call)
+    return value.left if isinstance(value, ast.BinOp) else value.args[0]
+
+
 def params_changed(function: Function) -> tuple[set[int], set[int]]:
     """Positions of parameters that a function stores into, and that it changes by operators."""
     places = {p.name: i for i, p in enumerate(function.params)}
@@ -398,15 +402,14 @@ def params_changed(function: Function) -> tuple[set[int], set[int]]:
     sharing = Sharing()
     for s in core.walk(function.body):
         if isinstance(s, Assign):
-            operator = s.in_place and isinstance(s.value, ast.BinOp)
-            changes = operator or is_store(s.value)
-            first = s.value.left if operator else s.value.args[0] if changes else s.value  # type: ignore
+            changes = s.in_place or is_store(s.value)
+            first = operand(s.value) if s.in_place else s.value.args[0] if changes else s.value  # type: ignore
             shares = [h for h in sharing.of(first) if not h.inside]
-            if operator:
+            if s.in_place:
                 shares = [h for h in shares if h.kind != ITEM]  # perhaps a number
             from_params = set().union(*(roots.get(h.name, set()) for h in shares), set())
             if changes:
-                found[operator].update(places[p] for p in from_params)
+                found[s.in_place].update(places[p] for p in from_params)
             for n in core.pattern_names(s.target):
                 roots[n] = from_params
         elif isinstance(s, If):
