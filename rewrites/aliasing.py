@@ -19,7 +19,7 @@ from overt.rewrites.core import Assign, Block, For, Function, If, Stmt, While, W
 from overt.rewrites.lineage import Lineage
 from overt.rewrites.liveness import Pruner
 from overt.rewrites.refusal import Refusal
-from overt.rewrites.relations import Load, Relations, fills, is_growth
+from overt.rewrites.relations import Load, Relations, Table, fills, is_growth
 from overt.rewrites.sharing import ITEM, Shares, Sharing, is_store, items_of, picks_copies
 
 # The functions that a method or a member of a module may be, and their first parameters to give.
@@ -209,12 +209,12 @@ class Aliases(Relations):
         kept = {e for e in parts & alive if core.base(e) != mine} - reads(index)
         if kept and core.is_call_of(call, "@set_item"):
             self.mark(s, "@no_views", [holder.id, *sorted(kept)])
-        inside = self.with_any(self.items, versions) | self.with_any(self.slices, versions)
-        if found := self.later(inside):
+        if found := self.later(self.holding_views(versions)):
             self.mark(s, "@no_views", [holder.id, *found])
         if is_nested(call):
             self.refuse_copies(s, mine, call.args[1])
             self.check_nested(s, holder.id, versions)
+            self.check_deep(s, holder.id, versions)
         elif core.is_call_of(call, "@stored_back"):
             if found := self.later(self.among(self.stored, versions)):
                 self.mark(s, "@no_items", [holder.id, *found])
@@ -248,6 +248,26 @@ class Aliases(Relations):
         if found := self.later(self.with_any(self.copies, versions)):
             self.mark(s, "@no_items", [holder, *found])
 
+    def check_deep(self, s: Assign, holder: str, versions: set[str]) -> None:
+        """The same for names that hold slices and copies of items: new lists, but maybe views."""
+        if found := self.later(self.either_way(self.parts, versions)):
+            self.mark(s, "@no_slices", [holder, *found])
+        call = s.value
+        assert isinstance(call, ast.Call)
+        if is_nested(call.args[2]) or getattr(call, "changes_item", False):  # type: ignore
+            inner = self.either_way(self.inner, versions)
+            if found := self.later(inner | self.either_way(self.inner_copies, versions)):
+                self.mark(s, "@no_inner_items", [holder, *found])
+
+    def either_way(self, table: Table, versions: set[str]) -> set[str]:
+        """The names that a table relates to these."""
+        return self.among(table, versions) | self.with_any(table, versions)
+
+    def holding_views(self, versions: set[str]) -> set[str]:
+        """Names that hold views of these, if these are arrays."""
+        tables = (self.items, self.slices, self.parts, self.inner)
+        return set().union(*(self.with_any(table, versions) for table in tables))
+
     def check_inside(self, s: Assign, holder: str, versions: set[str]) -> None:
         """An item of `holder` changes: mark it where the item may be known elsewhere."""
         if found := self.later(self.among(self.stored, versions)):
@@ -272,10 +292,9 @@ class Aliases(Relations):
         in_step: frozenset[str] = getattr(s.value, "through", frozenset())
         alive = {n for n in alive if core.base(n) not in in_step or core.base(n) == mine}
         self.alive = {n for n in alive if core.base(n) != mine}
-        inside = self.with_any(self.items, versions) | self.with_any(self.slices, versions)
         kept = self.alive & self.among(self.elements, versions)
-        if kept or (inside := set(self.later(inside))):
-            self.mark(s, "@no_views", sorted({old.id, *kept, *inside}))
+        if kept := kept | set(self.later(self.holding_views(versions))):
+            self.mark(s, "@no_views", [old.id, *sorted(kept)])
         holding = self.with_any(self.stored, self.above({old.id}))
         if self.alive & versions or self.later(self.holders(versions) | holding):
             ours = isinstance(s.value, ast.BinOp)

@@ -12,6 +12,7 @@ from overt.rewrites.sharing import (
     DIAGONAL,
     ITEM,
     NOTHING,
+    PART,
     SLICE,
     WHOLE,
     Share,
@@ -53,6 +54,9 @@ class Relations:
         self.items: Table = {}  # a name -> names of which it holds items,
         self.slices: Table = {}  # slices,
         self.copies: Table = {}  # or the objects that they hold
+        self.parts: Table = {}  # slices of items, if those are arrays,
+        self.inner: Table = {}  # containers that hold items of items,
+        self.inner_copies: Table = {}  # or, of lists only, the objects in them
         self.twice: set[str] = set()  # holders of one object in two places
         self.chosen: Table = {}  # a user's name -> names that a condition chose from
         self.known_originals: dict[str, set[str]] = {}
@@ -117,7 +121,7 @@ class Relations:
                 if share.kind == WHOLE and is_growth(call):
                     self.elements.setdefault(s.target, set()).add(share.name)
                 else:
-                    self.note(s.target, share._replace(inside=True))
+                    self.note_all(s.target, inside(frozenset([share])))
 
     def unpack(self, target: core.Pattern, value: ast.expr) -> None:
         assert not isinstance(target, str)
@@ -162,10 +166,14 @@ class Relations:
 
     def note(self, name: str, share: Share) -> None:
         if share.inside:
-            tables = {WHOLE: self.stored, ITEM: self.items, SLICE: self.slices}
+            tables = {
+                WHOLE: self.stored, ITEM: self.items, SLICE: self.slices, PART: self.parts
+            }  # fmt: skip
+            if share.inside > 1:
+                tables |= {ITEM: self.inner, COPIED: self.inner_copies}
             tables.get(share.kind, self.copies).setdefault(name, set()).add(share.name)
-        elif share.kind in (ITEM, DIAGONAL):
-            table = self.elements if share.kind == ITEM else self.diagonals
+        elif share.kind in (ITEM, PART, DIAGONAL):
+            table = self.diagonals if share.kind == DIAGONAL else self.elements
             table.setdefault(share.name, set()).add(name)
         else:
             self.join(name, share.name)
@@ -241,10 +249,15 @@ class Relations:
             if share.kind != COPIED:
                 pending += [Share(ITEM, h, share.inside) for h in self.holders(versions)]
                 for kind, table in (
-                    (WHOLE, self.stored), (ITEM, self.items), (SLICE, self.slices)
+                    (WHOLE, self.stored), (ITEM, self.items), (SLICE, self.slices),
+                    (PART, self.parts), (ITEM, self.inner),
                 ):  # fmt: skip
-                    pending += [Share(kind, n, True) for n in self.among(table, versions)]
-            pending += [Share(COPIED, n, True) for n in self.among(self.copies, versions)]
+                    held = {Share(kind, n, 1) for n in self.among(table, versions)}
+                    pending += held
+                    if share.kind == ITEM:
+                        pending += items_of(frozenset(held))
+            for table in (self.copies, self.inner_copies):
+                pending += [Share(COPIED, n, 1) for n in self.among(table, versions)]
         return frozenset(found)
 
     # --- asking
@@ -298,12 +311,12 @@ class Relations:
 def composed(share: Share, given: Shares) -> set[Share]:
     """What a result shares with an argument's names, by what it shares with the parameter."""
     if share.kind == COPIED:
-        return {Share(COPIED, s.name, True) for s in given}
-    if share.kind == ITEM:
+        return {Share(COPIED, s.name, share.inside) for s in given}
+    if share.kind in (ITEM, PART):
         given = items_of(given)
-    elif share.kind == SLICE:
-        given = frozenset(map(sliced, given))
-    return {s._replace(inside=s.inside or share.inside) for s in given}
+    if share.kind in (SLICE, PART):
+        given = sliced(given)
+    return set(inside(given, share.inside))
 
 
 def fills(s: Assign) -> list[Assign]:

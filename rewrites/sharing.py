@@ -3,6 +3,7 @@
     a[1:]               a slice of `a`
     [a[0], b]           something that holds an item of `a` and `b` itself
     list(rows), m.T     something that holds the items of `rows`; `m` itself
+    rows[0][:]          a part of an item of `rows` if that is an array, else a list with its items
 
 What the text cannot tell (whether `a` is an array, of how many axes) is left to the running code.
 """
@@ -16,7 +17,7 @@ from typing import NamedTuple
 from overt.rewrites.core import is_local
 from overt.rewrites.scopes import SET_ITEM
 
-WHOLE, SLICE, ITEM, COPIED, DIAGONAL = "whole", "slice", "item", "copied", "diagonal"
+WHOLE, SLICE, ITEM, PART, COPIED, DIAGONAL = "whole slice item part copied diagonal".split()
 
 VIEWS = frozenset("T real imag flat mT".split())
 VIEW_CALLS = frozenset(
@@ -37,11 +38,11 @@ ITERATING = frozenset("list tuple sorted reversed iter zip enumerate".split())
 
 
 class Share(NamedTuple):
-    """A name, how much of its object, and whether that is only held inside the value."""
+    """A name, how much of its object, and how deep inside the value, at least, that is held."""
 
     kind: str
     name: str
-    inside: bool = False
+    inside: int = 0
 
 
 Shares = frozenset[Share]
@@ -63,7 +64,7 @@ class Sharing:
         if isinstance(node, ast.Subscript):
             held = self.of(node.value, bound)
             if has_slice(node.slice):
-                return frozenset(sliced(s) for s in held)
+                return sliced(held)
             return NOTHING if picks_copies(node.slice) else items_of(held)
         if isinstance(node, ast.Attribute):
             return self.of(node.value, bound) if node.attr in VIEWS else NOTHING
@@ -116,7 +117,7 @@ class Sharing:
                 held, index, part = node.args
                 is_slice = isinstance(index, ast.Subscript)  # `at[1:3]`
                 found = self.of(held, bound)
-                found = frozenset(map(sliced, found)) if is_slice else items_of(found)
+                found = sliced(found) if is_slice else items_of(found)
                 return found | self.of(part, bound)
             return self.returned(node)
         if not isinstance(f, ast.Attribute):
@@ -128,7 +129,7 @@ class Sharing:
         if f.attr in ("diag", "diagonal"):
             return frozenset(Share(DIAGONAL, s.name) for s in given if not s.inside)
         if f.attr in SPLITS:
-            return inside(frozenset(sliced(s) for s in given))
+            return inside(sliced(given))
         if f.attr == "get":
             return items_of(holder)
         if f.attr == "copy":
@@ -142,22 +143,32 @@ def items_of(held: Shares) -> Shares:
     for s in held:
         if not s.inside:
             found.add(Share(ITEM, s.name))
+        elif s.inside > 1:
+            found.add(s._replace(inside=1))
         elif s.kind != COPIED:
             found |= {Share(s.kind, s.name), s}
     return frozenset(found)
 
 
-def inside(held: Shares) -> Shares:
-    return frozenset(s._replace(inside=True) for s in held)
+def inside(held: Shares, depth: int = 1) -> Shares:
+    """What something that holds a value shares; nothing is told apart deeper than in two steps."""
+    return frozenset(s._replace(inside=min(s.inside + depth, 2)) for s in held)
 
 
 def copied(held: Shares) -> Shares:
     """What a shallow copy shares: the objects in a list, nothing of an array."""
-    return frozenset(Share(COPIED, s.name, True) for s in held)
+    return frozenset(Share(COPIED, s.name, 1) for s in held)
 
 
-def sliced(s: Share) -> Share:
-    return s if s.inside or s.kind == ITEM else Share(SLICE, s.name)
+def sliced(held: Shares) -> Shares:
+    """What a slice shares: of a list the objects in it, of an array the memory."""
+    found = {s for s in held if s.inside}
+    for s in held - found:
+        if s.kind in (ITEM, PART):
+            found |= {Share(PART, s.name), Share(COPIED, s.name, 1)}
+        else:
+            found.add(Share(SLICE, s.name))
+    return frozenset(found)
 
 
 def has_slice(index: ast.expr) -> bool:

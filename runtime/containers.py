@@ -22,8 +22,10 @@ __all__ = [
     "changed",
     "is_mapping",
     "is_sequence",
+    "no_inner_items",
     "no_items",
     "no_parts",
+    "no_slices",
     "no_views",
     "not_kept",
     "in_place",
@@ -153,6 +155,31 @@ def no_items(x: Any, *holders: Any) -> None:
                 "which is used later: in Python the change shows there too. Put a copy of the item "
                 "into one of them"
             )
+
+
+def no_inner_items(x: Any, *holders: Any) -> None:
+    """Check the same of a change of what the items of a container hold.
+
+    >>> no_inner_items([[1.0]], [[1.0]])
+    """
+    no_items([inner for item in held_in(x) for inner in held_in(item)], *holders)
+
+
+def no_slices(x: Any, *holders: Any) -> None:
+    """Check before a change of an item of x that x and others do not hold views of one array.
+
+    Errors: NotImplementedError for arrays; a slice of a list is a list of its own.
+
+    >>> no_slices([[1.0]], [[1.0]])
+    """
+    if any(getattr(item, "ndim", 0) > 0 for item in held_in(x)):
+        no_items(list(held_in(x)), *holders)
+
+
+def held_in(x: Any) -> Iterator[Any]:
+    """What a container holds; nothing of anything else."""
+    if isinstance(x, (*COPIED, tuple)):
+        yield from x.values() if isinstance(x, dict) else x
 
 
 def leaves(x: Any, inner: bool = False) -> Iterator[Any]:

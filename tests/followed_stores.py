@@ -870,6 +870,78 @@ def helper_given_items(x):
     return np.sum(xs[0])
 
 
+def lists_of_slices_of_rows(x):
+    a = [[x, 1.0], [x * x, 2.0 * x]]
+    b = [row[:] for row in a]
+    for i in range(2):
+        for j in range(2):
+            b[i][j] = sum(a[i][k] * a[k][j] for k in range(2))
+    return b[0][1] * b[1][0] + a[0][0]
+
+
+def lists_of_lists_of_rows(x):
+    a = [[x, 1.0], [x * x, 2.0 * x]]
+    b = [list(row) for row in a]
+    b[0][1] = 3 * x
+    b[1][0] += x
+    return b[0][1] * b[1][0] + a[0][1] + a[1][0]
+
+
+def lists_of_copies_of_rows(x):
+    a = [[x, 1.0], [x * x, 2.0 * x]]
+    b = [row.copy() for row in a]
+    b[0][1] = 3 * x
+    b[1][0] += x
+    return b[0][1] * b[1][0] + a[0][1] + a[1][0]
+
+
+def lists_of_copies_of_arrays(x):
+    a = [np.array([x, 1.0]), np.array([x * x, 2.0 * x])]
+    b = [row.copy() for row in a]
+    b[0][1] = 3 * x
+    b[1][0] += x
+    return b[0][1] * b[1][0] + a[0][1] + a[1][0]
+
+
+def copies_of_the_rows_of_an_array(x):
+    a = np.array([[x, 1.0], [x * x, 2.0 * x]])
+    b = [row.copy() for row in a]
+    b[0][1] = 3 * x
+    b[1][0] += x
+    return b[0][1] * b[1][0] + a[0][1] + a[1][0]
+
+
+def rows_of_an_array_as_lists(x):
+    a = np.array([[x, 1.0], [x * x, 2.0 * x]])
+    b = [list(row) for row in a]
+    b[0][1] = 3 * x
+    b[1][0] += x
+    return b[0][1] * b[1][0] + a[0][1] + a[1][0]
+
+
+def list_stored_into_after_copies_of_its_rows(x):
+    a = [[x, 1.0], [x * x, 2.0 * x]]
+    b = [list(row) for row in a]
+    a[0][1] = 3 * x
+    a[1][0] += x
+    return b[0][1] * b[1][0] + a[0][1] + a[1][0]
+
+
+def dictionaries_of_copied_lists(x):
+    a = {"u": [x, 1.0], "v": [x * x, 2.0 * x]}
+    b = {k: list(v) for k, v in a.items()}
+    b["u"][1] = 3 * x
+    b["v"][1] *= 3 * x
+    return b["u"][1] * b["v"][0] + a["u"][1] + a["v"][0] + b["v"][1]
+
+
+def longer_rows(x):
+    a = [[x, 1.0], [x * x, 2.0 * x]]
+    b = [row + [x] for row in a]
+    b[0][1] = 3 * x
+    return b[0][1] * b[1][0] + a[0][1] + a[1][0]
+
+
 HELPERS = ["bump", "clean", "half", "outer", "put", "rec", "ret", "scale", "steps", "swp"]
 FOLLOWED = [
     f

@@ -645,6 +645,62 @@ def static_method(x):
     return np.sum(a)
 
 
+def slices_of_rows_of_an_array(x):
+    a = np.array([[x, 1.0], [x * x, 2.0 * x]])
+    b = [row[:] for row in a]
+    b[0][1] = 3 * x
+    return b[0][1] * b[1][0] + a[0][1] + a[1][0]
+
+
+def slices_of_arrays_in_a_list(x):
+    a = [np.array([x, 1.0]), np.array([x * x, 2.0 * x])]
+    b = [row[:] for row in a]
+    b[0][1] = 3 * x
+    return b[0][1] * b[1][0] + a[0][1] + a[1][0]
+
+
+def shallow_copies_of_rows_of_lists(x):
+    a = [[[x, 1.0], [x * x, 2.0 * x]]]
+    b = [list(p) for p in a]
+    b[0][0][1] = 3 * x
+    return b[0][0][1] + a[0][0][1]
+
+
+def change_below_shallow_copies(x):
+    a = [[[x, 1.0], [x * x, 2.0 * x]]]
+    b = [p.copy() for p in a]
+    a[0][0][1] += 3 * x
+    return b[0][0][1] + a[0][0][1]
+
+
+def lists_of_rows_of_rows(x):
+    a = np.ones((2, 2, 2)) * x
+    b = [list(p) for p in a]
+    b[0][0][1] = 3 * x
+    return b[0][0][1] + a[0][0][1]
+
+
+def array_after_slices_of_its_rows(x):
+    a = np.ones((2, 2)) * x
+    b = [row[:] for row in a]
+    a[0] = 3 * x
+    return b[0][1] + a[0][1]
+
+
+def arrays_in_a_list_after_slices(x):
+    a = [np.array([x, 1.0]), np.array([x * x, 2.0 * x])]
+    b = [row[:] for row in a]
+    a[0][1] = 3 * x
+    return b[0][1] * b[1][0] + a[0][1] + a[1][0]
+
+
+def array_in_a_list_of_lists_after_slices(x):
+    a = [[np.array([x, 1.0])], [np.array([x * x, 2.0 * x])]]
+    b = [row[:] for row in a]
+    a[0][0] += 3 * x
+    return b[0][0][0] + a[0][0][0]
+
+
 HELPERS = [
     "M",
     "Obj",
