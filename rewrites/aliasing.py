@@ -206,7 +206,7 @@ class Aliases(Relations):
                 f"Store into {other!r} itself, or write `{mine} = {mine}.copy()` first.",
             )
         parts = self.among(self.elements, versions) | self.among(self.diagonals, versions)
-        kept = {e for e in parts & alive if core.base(e) != mine} - reads(index)
+        kept = set(self.later(parts)) - reads(index)
         if kept and core.is_call_of(call, "@set_item"):
             self.mark(s, "@no_views", [holder.id, *sorted(kept)])
         if found := self.later(self.holding_views(versions)):
@@ -292,9 +292,9 @@ class Aliases(Relations):
         in_step: frozenset[str] = getattr(s.value, "through", frozenset())
         alive = {n for n in alive if core.base(n) not in in_step or core.base(n) == mine}
         self.alive = {n for n in alive if core.base(n) != mine}
-        kept = self.alive & self.among(self.elements, versions)
-        if kept := kept | set(self.later(self.holding_views(versions))):
-            self.mark(s, "@no_views", [old.id, *sorted(kept)])
+        views = self.among(self.elements, versions) | self.holding_views(versions)
+        if kept := self.later(views | self.among(self.diagonals, versions)):
+            self.mark(s, "@no_views", [old.id, *kept])
         holding = self.with_any(self.stored, self.above({old.id}))
         if self.alive & versions or self.later(self.holders(versions) | holding):
             ours = isinstance(s.value, ast.BinOp)
@@ -429,6 +429,9 @@ def params_changed(function: Function) -> tuple[set[int], set[int]]:
             from_params = set().union(*(roots.get(h.name, set()) for h in shares), set())
             if changes:
                 found[s.in_place].update(places[p] for p in from_params)
+            for filled in fills(s):
+                holder = filled.value.args[0].id  # type: ignore[attr-defined]
+                found[0].update(places[p] for p in roots.get(holder, ()))
             for n in core.pattern_names(s.target):
                 roots[n] = from_params
         elif isinstance(s, If):
@@ -438,6 +441,7 @@ def params_changed(function: Function) -> tuple[set[int], set[int]]:
         elif isinstance(s, For | While):
             for c in s.carries:
                 roots[c.name] = set().union(*(roots.get(n, set()) for n in reads(c.init)), set())
+                roots[c.out] = roots[c.name]
             if isinstance(s, For):
                 shares = list(sharing.of(s.items))
                 for n in core.pattern_names(s.target):

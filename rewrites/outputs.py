@@ -18,7 +18,7 @@ from typing import Any
 
 from overt.rewrites import core
 from overt.rewrites.refusal import Refusal
-from overt.rewrites.scopes import is_not_in_place, new_name, own_nodes
+from overt.rewrites.scopes import is_not_in_place, new_name, own_nodes, yields
 from overt.rewrites.storing import reading
 from overt.rewrites.viewed import changed_roots, helper, kinds_of, loaded, viewed_holder
 from overt.rewrites.views import assigned_names, operated_names, placed, stored_names
@@ -250,7 +250,7 @@ class Outputs:
         changed = call.args[place]
         node = self.nested.get(call.func.id) or self.definition(call.func.id)
         assert isinstance(changed, ast.Name) and node is not None
-        names = [a.arg for a in (*node.args.posonlyargs, *node.args.args)]
+        names = parameters(node)
         for other, name in zip(call.args, names, strict=False):
             if other is changed or changed.id not in changed_roots(other):
                 continue
@@ -301,7 +301,7 @@ class Outputs:
             node = self.definition(name)
         if node is None:
             return None
-        places, unsure = changed_places(node)
+        places, unsure = self.changed_places(node)
         if effect and not unsure:
             self.known[name, effect] = self.variant(name)
         if effect and unsure:
@@ -317,6 +317,46 @@ class Outputs:
         if outside:
             self.copies.append(changed_copy(node, self.known[name, effect], self.known))  # type: ignore
         return self.known[name, effect]
+
+    def changed_places(self, node: ast.FunctionDef) -> tuple[list[int], list[int]]:
+        """The positions of a function's parameters that it stores into, and never sets anew.
+
+        And of those that only an operator such as `+=` changes, if they are arrays.
+        """
+        if node.decorator_list or yields(node):
+            return [], []
+        operated = {n for s in node.body for n in operated_names(s)}
+        stored = {n for s in node.body for n in stored_names(s)}
+        sure = {n for s in node.body for n in stored_names(s, operators=False)}
+        sure |= stored & kinds_of(node.body).wide
+        bound = {n for s in node.body for n in assigned_names(s, operators=False)}
+        for s in own_nodes(node):
+            if isinstance(s, ast.Expr | ast.Assign) and isinstance(s.value, ast.Call):
+                more, perhaps = self.changed_by_helper(s.value, isinstance(s, ast.Expr), bound)
+                sure |= more
+                operated |= perhaps
+        names = parameters(node)
+        places = [i for i, n in enumerate(names) if n in sure - bound]
+        unsure = [i for i, n in enumerate(names) if n in operated - sure - bound]
+        return places, unsure
+
+    def changed_by_helper(
+        self, call: ast.Call, effect: bool, bound: set[str]
+    ) -> tuple[set[str], set[str]]:
+        """The names whose objects a call of a helper changes, and those it changes if arrays."""
+        found: tuple[set[str], set[str]] = set(), set()
+        name = call.func.id if isinstance(call.func, ast.Name) else ""
+        if name and name not in bound and (variant := self.variant(name, effect)) is not None:
+            _, places, unsure = variant
+            for i in places:
+                if i < len(call.args):
+                    found[i in unsure].update(changed_roots(call.args[i]))
+        return found
+
+
+def parameters(node: ast.FunctionDef) -> list[str]:
+    """The names of the parameters that calls may give by their places."""
+    return [a.arg for a in (*node.args.posonlyargs, *node.args.args)]
 
 
 def is_read_after(node: ast.FunctionDef, name: str, changed: str) -> bool:
@@ -351,24 +391,6 @@ def kept_outside(outer: ast.expr, name: str, s: ast.stmt) -> ast.stmt:
     return made
 
 
-def changed_places(node: ast.FunctionDef) -> tuple[list[int], list[int]]:
-    """The positions of a function's parameters that it stores into, and never sets anew.
-
-    And of those that only an operator such as `+=` changes, if they are arrays.
-    """
-    if node.decorator_list or any(isinstance(n, ast.Yield | ast.YieldFrom) for n in ast.walk(node)):
-        return [], []
-    operated = {n for s in node.body for n in operated_names(s)}
-    stored = {n for s in node.body for n in stored_names(s)}
-    sure = {n for s in node.body for n in stored_names(s, operators=False)}
-    sure |= stored & kinds_of(node.body).wide
-    bound = {n for s in node.body for n in assigned_names(s, operators=False)}
-    names = [a.arg for a in (*node.args.posonlyargs, *node.args.args)]
-    places = [i for i, n in enumerate(names) if n in sure - bound]
-    unsure = [i for i, n in enumerate(names) if n in operated - sure - bound]
-    return places, unsure
-
-
 def changed_copy(
     node: ast.FunctionDef, variant: Variant, known: dict[tuple[str, bool], Variant | None]
 ) -> ast.FunctionDef:
@@ -376,7 +398,7 @@ def changed_copy(
     made = copy.deepcopy(node)
     made.name, places, _ = variant
     made.variants = known  # type: ignore[attr-defined]
-    names = [a.arg for a in (*made.args.posonlyargs, *made.args.args)]
+    names = parameters(made)
     changed = [names[i] for i in places]
 
     class Returns(ast.NodeTransformer):
