@@ -30,6 +30,16 @@ def bump(v):
     return np.sum(v)
 
 
+def late(v, k):
+    scale(v[1:], k)
+
+
+def again(v):
+    late(v, 2.0)
+    put(v, 3.0)
+    return v
+
+
 def outer(v, k):
     scale(v, k)
     v[0] = k
@@ -942,7 +952,34 @@ def longer_rows(x):
     return b[0][1] * b[1][0] + a[0][1] + a[1][0]
 
 
-HELPERS = ["bump", "clean", "half", "outer", "put", "rec", "ret", "scale", "steps", "swp"]
+def helper_given_slice_by_helper(x):
+    a = np.arange(1.0, 4.0) * x
+    late(a, 2 * x)
+    return np.sum(a)
+
+
+def helpers_of_helpers(x):
+    a = np.arange(1.0, 4.0) * x
+    again(a)
+    m = np.outer(a, a)
+    again(m[1])
+    return np.sum(a * a) + np.sum(m * m)
+
+
+HELPERS = [
+    "again",
+    "late",
+    "bump",
+    "clean",
+    "half",
+    "outer",
+    "put",
+    "rec",
+    "ret",
+    "scale",
+    "steps",
+    "swp",
+]
 FOLLOWED = [
     f
     for name, f in list(globals().items())

@@ -48,10 +48,6 @@ def outer2(v, k):
     w *= k
 
 
-def outer3(v, k):
-    scale(v[1:], k)
-
-
 def outer4(v, k):
     for r in v:
         r *= k
@@ -581,12 +577,6 @@ def two_levels_by_slice(x):
     return np.sum(a)
 
 
-def two_levels_given_slice(x):
-    a = np.arange(1.0, 4.0) * x
-    outer3(a, 2 * x)
-    return np.sum(a)
-
-
 def two_levels_by_rows(x):
     a = np.arange(1.0, 7.0).reshape(2, 3) * x
     outer4(a, 2 * x)
@@ -707,7 +697,6 @@ HELPERS = [
     "bump",
     "half",
     "outer2",
-    "outer3",
     "outer4",
     "outer5",
     "rebinds",
