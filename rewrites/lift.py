@@ -43,6 +43,7 @@ from overt.rewrites.effects import (
     takes_out,
     writes,
 )
+from overt.rewrites.grown import Grown
 from overt.rewrites.lift_expressions import LITERALS, Expressions
 from overt.rewrites.liveness import prune
 from overt.rewrites.raising import checked
@@ -282,6 +283,7 @@ class FunctionLifter:
         mine = module.outermost and (function.name, function.origin) == (main.name, main.origin)
         self.given = {p.name for p in function.params if mine}
         self.selections, self.masks = selections(function.body)
+        self.grown = Grown(function.body)
         self.names = core.Names()
         self.names.reserve(function)
         self.plain: set[str] = set()
@@ -626,22 +628,23 @@ class FunctionLifter:
 
     def unrolls(self, s: For) -> bool:
         """Whether Python has to run a loop: over the parts of a container written out."""
-        if s.until is not None:
+        if s.until is not None or self.grown.is_grown(s.items):
             return False
         if isinstance(s.items, LITERALS):
             return True
         f = s.items.func if isinstance(s.items, ast.Call) else None
         return isinstance(f, ast.Attribute) and f.attr in ("items", "keys", "values")
 
-    def items(self, node: ast.expr) -> ast.expr:
+    def items(self, node: ast.expr, within: Expressions | None = None) -> ast.expr:
         """What a loop runs over, in a form that may be known only later."""
+        expressions = within or Expressions(self)
         if isinstance(node, ast.Call):
             for builtin, name in LOOPS.items():
                 if self.callees.is_builtin(node.func, builtin):
-                    args = [self.items(a) for a in node.args]
-                    keywords = {k.arg: self.expr(k.value) for k in node.keywords if k.arg}
+                    args = [self.items(a, within) for a in node.args]
+                    keywords = {k.arg: expressions.visit(k.value) for k in node.keywords if k.arg}
                     return self.helper(name, *args, **keywords)
-        return self.expr(node)
+        return expressions.visit(node)
 
     def native(self, s: For | While) -> core.Stmt:
         carries = tuple(

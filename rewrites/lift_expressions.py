@@ -127,6 +127,8 @@ class Expressions(ast.NodeTransformer):
             if isinstance(op, ast.Eq | ast.NotEq) and any(texts):
                 continue
             if isinstance(op, ast.In | ast.NotIn) and (texts[0] or self.plain(left)):
+                if self.is_grown(right):
+                    return False
                 continue
             if not (self.plain(left) and self.plain(right)):
                 return False
@@ -135,6 +137,10 @@ class Expressions(ast.NodeTransformer):
     def is_selection(self, node: ast.expr) -> bool:
         """Whether a value is `x[mask]`, whose length only the running program may know."""
         return is_selection(node, self.lifter.selections, self.lifter.masks)
+
+    def is_grown(self, node: ast.expr) -> bool:
+        """Whether a value is a container whose length only the running program may know."""
+        return not core.reads(node) & self.hidden and self.lifter.grown.is_grown(node)
 
     def is_given(self, node: ast.expr) -> bool:
         """Whether a value is an argument as the user gave it."""
@@ -146,7 +152,8 @@ class Expressions(ast.NodeTransformer):
             if f.id in ("@is_sequence", "@is_mapping", "@is_a"):
                 return True
             if self.callees.is_builtin(f, *PLAIN_BUILTINS):
-                return not (self.callees.is_builtin(f, len) and self.is_selection(*node.args))
+                asked = self.callees.is_builtin(f, len) and node.args
+                return not (asked and (self.is_selection(asked[0]) or self.is_grown(asked[0])))
             simple = self.callees.is_builtin(f, max, min, abs, int, float, bool, round, tuple, list)
             return simple and all(self.plain(a) for a in node.args)
         if isinstance(f, ast.Attribute) and f.attr == "was" and self.plain(f.value):
@@ -169,6 +176,10 @@ class Expressions(ast.NodeTransformer):
             if not asked_for_none(node) and not self.plain_comparison(node):
                 same = self.helper("is_same", *map(self.visit, (node.left, *node.comparators)))
                 return same if isinstance(node.ops[0], ast.Is) else self.helper("not_", same)
+        if len(node.ops) == 1 and isinstance(node.ops[0], ast.In | ast.NotIn):
+            if not self.plain_comparison(node):
+                held = self.helper("holds", self.visit(node.comparators[0]), self.visit(node.left))
+                return held if isinstance(node.ops[0], ast.In) else self.helper("not_", held)
         if len(node.ops) == 1 or self.plain_comparison(node):
             return self.generic_visit(node)  # type: ignore[return-value]
         parts = [self.visit(v) for v in (node.left, *node.comparators)]
@@ -208,6 +219,9 @@ class Expressions(ast.NodeTransformer):
         return ast.copy_location(ast.Lambda(arguments, inner.visit(node.body)), node)
 
     def comprehension(self, node: Any) -> ast.AST:
+        found = self.collected(node) if self.lifter.grown.is_grown(node) else None
+        if found is not None:
+            return found
         hidden, generators = self.hidden, []
         for g in node.generators:
             items = Expressions(self.lifter, hidden).visit(g.iter)
@@ -220,6 +234,31 @@ class Expressions(ast.NodeTransformer):
         if isinstance(node, ast.DictComp):
             return ast.DictComp(inner.visit(node.key), inner.visit(node.value), generators)
         return type(node)(inner.visit(node.elt), generators)
+
+    def collected(self, node: Any) -> ast.expr | None:
+        """A comprehension of which only the running program may know the items, as a call."""
+        if len(node.generators) != 1:
+            return None
+        (g,) = node.generators
+        names = [g.target] if isinstance(g.target, ast.Name) else getattr(g.target, "elts", [])
+        if not names or not all(isinstance(n, ast.Name) for n in names) or g.is_async:
+            return None
+        params = [n.id for n in names]
+        inner = Expressions(self.lifter, self.hidden | set(params))
+        made: ast.expr
+        if isinstance(node, ast.DictComp):
+            kind, made = "dict", ast.Tuple([node.key, node.value], ast.Load())
+        else:
+            kind, made = "set" if isinstance(node, ast.SetComp) else "", node.elt
+        plain = ast.arguments([], [ast.arg(n) for n in params], None, [], [], None, [])
+        args = [self.lifter.items(g.iter, self), ast.Lambda(plain, inner.visit(made))]
+        if g.ifs:
+            test = g.ifs[0] if len(g.ifs) == 1 else ast.BoolOp(ast.And(), g.ifs)
+            args.append(ast.Lambda(plain, inner.visit(test)))
+        call = self.helper("collected", *args)
+        if kind:
+            call.keywords.append(ast.keyword("kind", core.name(kind)))
+        return call
 
     visit_ListComp = visit_SetComp = visit_DictComp = visit_GeneratorExp = comprehension
 
@@ -255,6 +294,17 @@ class Expressions(ast.NodeTransformer):
         name = getattr(target, "__name__", "")
         if target is len and len(args) == 1 and self.is_selection(node.args[0]):
             return self.helper("length", *args)
+        if (
+            (target is len or target is sum)
+            and args
+            and not keywords
+            and self.is_grown(node.args[0])
+        ):
+            return self.helper("length" if target is len else "sum_", *args)
+        if target is type and len(args) == 1 and not self.plain(node.args[0]):
+            return self.helper("kind_of", *args)
+        if target is isinstance and len(args) == 2 and may_be_container(node.args[1]):
+            return self.helper("is_kind", *args)
         if target is print:
             args = [self.shown(old, new) for old, new in zip(node.args, args, strict=True)]
         elif name in APPLYING and args and isinstance(node.args[0], ast.Name | ast.Attribute):
@@ -390,3 +440,9 @@ def is_at(f: ast.Attribute) -> bool:
 def later(value: ast.expr) -> ast.Lambda:
     """`lambda: value`"""
     return ast.Lambda(ast.arguments([], [], None, [], [], None, []), value)
+
+
+def may_be_container(kinds: ast.expr) -> bool:
+    """Whether `isinstance` asks for a list, a set or a dictionary."""
+    names = kinds.elts if isinstance(kinds, ast.Tuple) else [kinds]
+    return any(isinstance(n, ast.Name) and n.id in ("list", "set", "dict") for n in names)

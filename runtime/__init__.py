@@ -10,6 +10,7 @@ from typing import Any
 
 _NAMES = {
     "handled": "caught is_ended unended",
+    "collecting": "collected sum_",
     "containers": "appended at changed in_place is_mapping is_sequence no_inner_items no_items "
     "no_parts no_slices no_views not_kept popped unshared unshared_values",
     "branches": "cond",
@@ -44,6 +45,7 @@ _NAMES = {
     "lax.slicing": "slice_at store_at",
     "lax.symmetric": "update_dot",
     "one_of": "is_same item_of",
+    "some_of": "holds is_kind kind_of",
     "nn": "SELU_ALPHA SELU_SCALE sigmoid",
     "numpy.convolution": "convolve_bar",
     "numpy.diagonals": "diag_back on_diagonal on_trace",

@@ -327,7 +327,7 @@ def join(a: Spec, b: Spec, path: tuple[Any, ...] = (), none: bool = True) -> Spe
         return _join_unsure(a, b, path)
     if isinstance(a, Node) and isinstance(b, Node):
         if a.kind != b.kind or len(a.children) != len(b.children):
-            return _of_functions(a, b, path)
+            return _of_others(a, b, path)
         children = [
             join(x, y, (*path, key), none)
             for x, y, key in zip(a.children, b.children, a.keys, strict=True)
@@ -335,15 +335,16 @@ def join(a: Spec, b: Spec, path: tuple[Any, ...] = (), none: bool = True) -> Spe
         return Node(a.kind, a.keys, children, a.rebuild)
     one, other = _as_value(_of_rows(a)), _as_value(_of_rows(b))
     if one is None or other is None:
-        return _of_functions(a, b, path)
+        return _of_others(a, b, path)
     return join_values(one, other, path)
 
 
-def _of_functions(a: Spec, b: Spec, path: tuple[Any, ...]) -> Spec:
-    """Of two different functions: either of them. Errors: Unlike, for other values."""
+def _of_others(a: Spec, b: Spec, path: tuple[Any, ...]) -> Spec:
+    """Of two functions: either; of containers: some of both. Errors: Unlike, for others."""
     from overt.runtime.one_of import either
+    from overt.runtime.some_of import joined
 
-    found = either(a, b, path)
+    found = joined(a, b, path) or either(a, b, path)
     if found is None:
         raise Unlike(path, str(a), str(b))
     return found

@@ -26,6 +26,9 @@ from overt.runtime.unsure import Unsure
 __all__ = ["choose"]
 
 
+COUNTED = (list, dict, set)  # containers that may hold more in some lanes
+
+
 def choose(mask: Any, a: Any, b: Any, path: tuple[Any, ...] = ()) -> Any:
     """`a` in the lanes of the mask and `b` in the others, leaf by leaf.
 
@@ -44,6 +47,11 @@ def choose(mask: Any, a: Any, b: Any, path: tuple[Any, ...] = ()) -> Any:
             choose(mask, x, y, (*path, key))
             for x, y, key in zip(one.values, other.values, one.keys, strict=True)
         ])  # fmt: skip
+    if type(a) in COUNTED or type(b) in COUNTED or hasattr(type(a), "__overt_truth__"):
+        from overt.runtime.some_of import some_by_lane
+
+        if (found := some_by_lane(mask, a, b, choose)) is not None:
+            return found
     if callable(a) and callable(b) and not same(a, b):
         from overt.runtime.one_of import one_by_lane
 

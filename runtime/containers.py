@@ -75,7 +75,7 @@ def popped(xs: Any, method: str, *args: Any) -> tuple[Any, Any]:
     >>> popped({"a": 1}, "pop", "a")
     (1, {})
     """
-    if isinstance(xs, COPIED):
+    if isinstance(xs, COPIED) or hasattr(type(xs), "__overt_truth__"):
         xs = copy.copy(xs)
     elif is_users_object(xs):  # changes itself, as its method says
         return call_method(xs, method, *args), xs

@@ -6,6 +6,7 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from overt.runtime.closures import captured_leaves
+from overt.runtime.escape import Escape
 from overt.runtime.loop_items import (
     items_of,
     loop_enumerate,
@@ -136,7 +137,7 @@ def _staged(loop: Loop, values: tuple) -> tuple:
         return run_in_python(loop, values)
     try:
         return roll(loop, values)
-    except (Changes, More):
+    except (Changes, Escape, More):
         raise
     except Exception as error:
         if _first_answer(loop, values) is False:
@@ -156,7 +157,7 @@ def _staged(loop: Loop, values: tuple) -> tuple:
             loop = loop.rest()
             try:
                 return _loop_tuple(loop, values)
-            except (Changes, More):
+            except (Changes, Escape, More):
                 raise
             except Exception as again:
                 if isinstance(again, Unlike) and again.is_none():

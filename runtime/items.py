@@ -37,6 +37,14 @@ class Items:
         """The item at position `i`."""
         raise NotImplementedError
 
+    def number(self, i: Any) -> Any:
+        """What `enumerate` counts the item at position `i` as, from 0."""
+        return i
+
+    def by_rank(self) -> Items:
+        """The same items so that the first ones are there, as `zip` pairs them with others."""
+        return self
+
     def lanes_at(self, i: Any) -> Any:
         """The lanes that have an item at position `i`; None means all."""
         return None

@@ -9,6 +9,7 @@ from typing import Any
 import numpy
 
 from overt.runtime.array import Array
+from overt.runtime.errors import StagingError
 from overt.runtime.items import (
     Items,
     PythonItems,
@@ -97,6 +98,48 @@ class SelectedItems(ZipItems):
         return (self.item(i) for i in range(len(self)))
 
 
+class SomeItems(Items):
+    """The items of a container of which only the running program knows what it holds."""
+
+    rollable = False
+    by_lane = True
+
+    def __init__(self, some: Any):
+        self.some = some.in_order()
+
+    @property
+    def length(self) -> int:
+        return len(self.some.flags)
+
+    def item(self, i: Any) -> Any:
+        return self.some.listed()[i]
+
+    def number(self, i: Any) -> Any:
+        return self.some.rank(i)
+
+    def lanes_at(self, i: Any) -> Any:
+        return self.some.flags[i]
+
+    def by_rank(self) -> Items:
+        return RankedItems(self.some)
+
+    def __iter__(self) -> Iterator[Any]:
+        return iter(self.some)
+
+
+class RankedItems(SomeItems):
+    """The same, those that are there first."""
+
+    def item(self, i: Any) -> Any:
+        return self.some.at(i)
+
+    def number(self, i: Any) -> Any:
+        return i
+
+    def lanes_at(self, i: Any) -> Any:
+        return i < self.some.count()
+
+
 class EnumeratedItems(Items):
     """Things with their number."""
 
@@ -123,14 +166,16 @@ class EnumeratedItems(Items):
         return self.items.bound
 
     def item(self, i: Any) -> Any:
-        number = i if isinstance(self.start, int) and self.start == 0 else self.start + i
+        number = self.items.number(i)
+        if not (isinstance(self.start, int) and self.start == 0):
+            number = self.start + number
         return number, self.items.item(i)
 
     def lanes_at(self, i: Any) -> Any:
         return self.items.lanes_at(i)
 
     def __iter__(self) -> Iterator[Any]:
-        return ((self.start + i, item) for i, item in enumerate(self.items))
+        return ((self.start + i, item) for i, item in enumerate(iter(self.items)))
 
 
 class PartItems(Items):
@@ -179,6 +224,8 @@ def items_of(iterable: Any) -> Items:
         return SelectedItems([RangeItems(0, count, 1), RowItems(values)])
     if isinstance(iterable, (Array, numpy.ndarray)):
         return RowItems(iterable)
+    if hasattr(type(iterable), "__overt_truth__"):  # a container of some items
+        return SomeItems(iterable)
     if isinstance(iterable, Saved):
         return SavedItems(SavedView(iterable))
     if isinstance(iterable, SavedView):
@@ -223,7 +270,10 @@ def loop_zip(*iterables: Any, strict: bool = False) -> Items:
     >>> list(loop_zip(range(2), "ab"))
     [(0, 'a'), (1, 'b')]
     """
-    return ZipItems([items_of(x) for x in iterables], strict)
+    parts = [items_of(x) for x in iterables]
+    if strict and any(isinstance(part, SomeItems) for part in parts):
+        raise StagingError("zip(strict=True) of a list whose length only the running program knows")
+    return ZipItems([part.by_rank() for part in parts], strict)
 
 
 def loop_enumerate(iterable: Any, start: Any = 0) -> Items:
@@ -243,6 +293,8 @@ def loop_reversed(iterable: Any) -> Any:
     """
     if isinstance(iterable, (Saved, SavedView)):
         return iterable.reversed()
+    if hasattr(type(iterable), "__overt_truth__"):
+        return SomeItems(iterable[::-1])
     if isinstance(iterable, (Items, range, Array, numpy.ndarray)):
         return PartItems(items_of(iterable), backwards=True)
     return reversed(iterable)

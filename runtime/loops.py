@@ -37,6 +37,7 @@ class Loop:
         self.names = names if items is None or names is None else names[1:]
         self.bare = self.names is not None and len(self.names) == 1
         self.test, self.items, self.until = test, items, until
+        self.of: Loop | None = None  # the user's, if this is a form of it
 
     def body(self, item: Any, carry: tuple) -> tuple:
         """One iteration."""
@@ -57,6 +58,8 @@ class Loop:
 
     def where(self) -> str:
         """The place of the loop, for messages."""
+        if self.of is not None:
+            return self.of.where()
         code = getattr(self.fn, "__code__", None)
         if code is None:
             return "loop"
@@ -65,16 +68,25 @@ class Loop:
 
     def name(self, position: int) -> str:
         """The name of a carried variable."""
+        if self.of is not None:
+            return self.of.name(position)
         if self.names is not None and position < len(self.names):
             return repr(self.names[position])
         return f"number {position}"
 
     def mismatch(self, position: int, unlike: Unlike) -> TypeError:
         """The error of a variable that is of another kind after an iteration."""
+        instead = ""
+        if unlike.one.startswith("list of") and unlike.other.startswith("list of"):
+            instead = (
+                ". Bound the number of iterations (`for _ in range(n)` with `break`), or store "
+                "into an array of fixed size and count"
+            )
         return TypeError(
             f"{self.where()}: variable {self.name(position)}{describe(unlike.path)} is "
             f"{unlike.one} before an iteration and {unlike.other} after it; a loop whose number of "
-            "iterations is known only when the program runs must keep the types of its variables"
+            f"iterations is known only when the program runs must keep the types of its variables"
+            f"{instead}"
         )
 
 
@@ -104,7 +116,7 @@ def _run_while(loop: Loop, carry: tuple) -> tuple:
     while True:
         with tested_lanes(active):
             go_on = predicate(loop.test(*carry))
-        if type(go_on) is not bool and not has_lanes(go_on):
+        if type(go_on) is not bool and not (has_lanes(go_on) and is_known(any_lane(go_on))):
             raise StagingError(
                 f"{loop.where()}: how often it runs is known only when the program runs, but it "
                 "cannot be staged as one loop"

@@ -402,6 +402,9 @@ def opened(tree: Any) -> Any:
 
 def bars_of_side(out: Any, bar: Any) -> Any:
     """Of the cotangent of a branch's result what belongs to one side, which gave `out`."""
+    from overt.runtime.some_of import narrowed
+
+    bar = narrowed(out, bar)
     chosen = lambda x: type(x) is OneOf
     parts, definition = tree_flatten(out, is_leaf=chosen)
     if not any(map(chosen, parts)):

@@ -25,6 +25,8 @@ def predicate(x: Any) -> Any:
         x = x.value
     while isinstance(x, Array) and x.transparent:
         x = x.primal  # type: ignore[attr-defined]
+    if hasattr(type(x), "__overt_truth__"):
+        return x.__overt_truth__()
     if not isinstance(x, Array) or is_known(x):
         return bool(x)
     if x.size != 1:

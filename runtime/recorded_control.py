@@ -135,6 +135,7 @@ def recorded_loop(loop: Loop, carry: tuple, tape: Tape, run: Callable) -> tuple:
         # The position counts for all lanes alike, so it is no variable of the loop.
         numbered = EnumeratedItems(items, 0)
         forward = Loop(lambda item, *state: body(item[0], *state), None, numbered, loop.until)
+    forward.of = loop
     with tape.paused():
         *out, passed = run(forward, (*start, Saved()))
     refuse_new_functions(turned.plain(out), start)

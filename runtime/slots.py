@@ -10,6 +10,8 @@ from overt.runtime.errors import StagingError
 from overt.runtime.records import write_record
 from overt.runtime.repeated import Repeated, comes_from_outside
 from overt.runtime.saved import Buffers, Saved
+from overt.runtime.setbacks import Unlike
+from overt.runtime.some_of import grown
 from overt.runtime.staging import Graph
 from overt.runtime.undefined import Undefined
 from overt.runtime.unsure import certain
@@ -27,7 +29,11 @@ class Slot:
         return self.spec.compose(arrays)
 
     def joined(self, new: Any, none: bool) -> Slot:
-        return Slot(join(self.spec, spec_of(new, numbers=True), none=none))
+        found = spec_of(new, numbers=True)
+        spec = join(self.spec, found, none=none)
+        if grown(self.spec, spec):
+            raise Unlike((), str(self.spec), str(found))
+        return Slot(spec)
 
     def decompose(self, new: Any) -> list[Any]:
         return self.spec.decompose(new)

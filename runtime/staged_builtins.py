@@ -22,9 +22,11 @@ from overt.runtime.lanes import Lanes
 from overt.runtime.masks import active_lanes
 from overt.runtime.outer_effects import about_to_change
 from overt.runtime.places import noted, origin
-from overt.runtime.predicates import predicate
+from overt.runtime.predicates import both, negated, predicate
 from overt.runtime.primitive import GRAPH
 from overt.runtime.risks import about_to_call
+from overt.runtime.some_of import MISSING, SomeOf, either
+from overt.runtime.some_of import chosen as some_chosen
 from overt.runtime.tree import tree_flatten, tree_leaves, tree_unflatten
 from overt.runtime.truth import and_, or_
 
@@ -36,6 +38,8 @@ __all__ = [
 
 def _extreme(function: Callable, args: tuple, options: dict, reduce: str, better: Callable) -> Any:
     items = args[0] if len(args) == 1 else args
+    if type(items) is SomeOf:
+        return extreme_of(items, better, **options)
     if isinstance(items, Array) and is_open(items) and items.ndim == 1 and not options:
         return getattr(items, reduce)()
     items = list(items)
@@ -48,6 +52,26 @@ def _extreme(function: Callable, args: tuple, options: dict, reduce: str, better
     best = items[0]
     for x in items[1:]:
         best = np.where(better(x, best), x, best)
+    return best
+
+
+def extreme_of(items: SomeOf, better: Callable, key: Any = None, default: Any = MISSING) -> Any:
+    """The largest or smallest of some items."""
+    best, best_key, found = default, None, False
+    for x, flag in zip(items.listed(), items.flags, strict=True):
+        rank = x if key is None else key(x)
+        if best is MISSING:
+            best, best_key, found = x, rank, flag
+            continue
+        takes = flag
+        if best_key is not None:
+            takes = both(flag, either(negated(found), predicate(better(rank, best_key))))
+            best_key = some_chosen(takes, rank, best_key)
+        else:
+            best_key = rank
+        best, found = some_chosen(takes, x, best), either(found, flag)
+    if default is MISSING:
+        raise_if(negated(found), ValueError, lambda: ("an empty sequence has no max() or min()",))
     return best
 
 
@@ -77,6 +101,9 @@ def any_(items: Any) -> Any:
     """
     if is_open(items):
         return items.astype(bool).any(axis=0)
+    if type(items) is SomeOf:
+        flags = [both(f, predicate(x)) for x, f in zip(items.listed(), items.flags, strict=True)]
+        return SomeOf(list, None, flags, flags).__overt_truth__()
     found: Any = False
     for x in items:
         found = or_(found, functools.partial(predicate, x))
@@ -93,6 +120,8 @@ def all_(items: Any) -> Any:
     """
     if is_open(items):
         return items.astype(bool).all(axis=0)
+    if type(items) is SomeOf:
+        return negated(any_(items.but(lambda x: negated(predicate(x)))))
     found: Any = True
     for x in items:
         found = and_(found, functools.partial(predicate, x))
@@ -101,14 +130,28 @@ def all_(items: Any) -> Any:
     return found
 
 
-def sorted_(items: Any, *, key: Callable | None = None, reverse: bool = False) -> list[Any]:
+def sorted_(items: Any, *, key: Callable | None = None, reverse: bool = False) -> Any:
     """`sorted`; values known only later are sorted as the numbers that they are.
 
     >>> sorted_([3, 1, 2], reverse=True)
     [3, 2, 1]
     """
+    if type(items) is SomeOf:
+        return sorted_some(items, key, reverse)
     items = list(items)
     return picked(items, order_of(items, key, reverse))
+
+
+def sorted_some(items: SomeOf, key: Callable | None, reverse: bool) -> SomeOf:
+    """Some items in ascending order, those that are missing last."""
+    from overt.runtime import numpy as np
+
+    values = items.listed()
+    keys = np.stack([np.asarray(x if key is None else key(x)) for x in values])
+    flags = np.stack([np.asarray(f) for f in items.flags])
+    order = np.lexsort((-keys if reverse else keys, ~flags))
+    count = items.count()
+    return SomeOf(list, None, picked(values, order), [k < count for k in range(len(values))])
 
 
 def float_(x: Any = 0.0) -> Any:

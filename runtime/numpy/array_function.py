@@ -19,6 +19,8 @@ class ArrayFunction(Composite):
         for name in self.arrays:
             if isinstance(bound[name], (list, tuple, range)):
                 bound[name] = np.array(bound[name])
+            elif hasattr(type(bound[name]), "__overt_truth__"):  # a list of some items
+                bound[name] = bound[name].as_array()
         return bound
 
 

@@ -192,6 +192,8 @@ def array(
            [3, 4]], dtype=int32)
     """
     wanted = None if dtype is None else dtypes.canonicalize(dtype, explicit=True)
+    if hasattr(type(object), "__overt_truth__"):  # a list of some items
+        object = object.as_array()
     if isinstance(object, Array):
         result = object if wanted is None else astype(object, wanted)
     elif isinstance(object, range):

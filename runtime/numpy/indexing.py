@@ -54,6 +54,8 @@ def read(x: Any, index: Any, mode: str = "clip", fill: Any = None, check: bool =
         from overt.runtime.numpy.selected_functions import item_of
 
         return item_of(x, index)
+    if hasattr(type(index), "__overt_truth__"):  # a list of some positions
+        index = index.as_array()
     if type(index) is int and check and (GRAPH.get() or CHECKS.get()) is None and x.aval.shape:
         return read_row(x, index)
     if isinstance(index, Selected) or type(index) is tuple and any(map(is_selection, index)):

@@ -180,6 +180,8 @@ def length(x: Any) -> Any:
     >>> length([1, 2])
     2
     """
+    if hasattr(type(x), "__overt_truth__"):  # a container of some items
+        return x.count()
     return compact(x)[1] if isinstance(x, Selected) else len(x)
 
 

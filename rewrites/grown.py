@@ -1,0 +1,143 @@
+"""Names of lists, sets and dictionaries that data decides the length of.
+
+big = []
+for v in xs:
+    if v > limit:
+        big.append(v)
+mean = sum(big) / len(big)      ->      mean = sum_(big) / length(big)
+"""
+
+from __future__ import annotations
+
+import ast
+
+from overt.rewrites import core
+from overt.rewrites.core import Assign, For, If, While
+from overt.rewrites.filters import is_known
+
+CHANGES = ("@appended", "@changed")
+COMPREHENSIONS = ast.ListComp | ast.SetComp | ast.DictComp | ast.GeneratorExp
+KEEPING = frozenset("sorted list tuple set dict enumerate zip reversed filter".split())
+METHODS = frozenset("values items keys copy".split())
+
+
+class Grown:
+    """The names of one function, found by its text; asks `in names` and `is_grown`."""
+
+    def __init__(self, block: core.Block) -> None:
+        self.names: set[str] = set()
+        self.changed: set[str] = set()  # containers that a method has changed
+        self.dicts: set[str] = set()
+        self.known: set[str] = set()  # numbers that count, whatever the data
+        statements = list(core.walk(block))
+        while True:
+            before = len(self.names), len(self.changed), len(self.dicts), len(self.known)
+            for s in statements:
+                self.see(s)
+            if before == (len(self.names), len(self.changed), len(self.dicts), len(self.known)):
+                break
+
+    def see(self, s: core.Stmt) -> None:
+        if isinstance(s, Assign):
+            self.assign(s.target, s.value)
+        elif isinstance(s, For | While):
+            if isinstance(s, For):
+                self.count(s)
+            for c in s.carries:
+                for value in (c.init, c.next):
+                    self.assign(c.name, value)
+                    self.assign(c.out, value)
+        elif isinstance(s, If):
+            on_data = not is_known(s.test, self.known) or self.reads_grown(s.test)
+            for m in s.merges:
+                for value in (m.then, m.orelse):
+                    self.assign(m.name, value)
+                sides = [v.id for v in (m.then, m.orelse) if isinstance(v, ast.Name)]
+                if on_data and any(n in self.changed for n in sides):
+                    self.names.add(m.name)
+
+    def assign(self, target: core.Pattern, value: ast.expr) -> None:
+        if isinstance(target, tuple):
+            last = target[-1] if target else ()
+            if callee(value) == "@popped" and isinstance(last, str):
+                self.changed.add(last)
+                if self.is_grown(value.args[0]):  # type: ignore[attr-defined]
+                    self.names.add(last)
+            elif isinstance(value, ast.Tuple) and len(value.elts) == len(target):
+                for t, v in zip(target, value.elts, strict=True):
+                    self.assign(t, v)
+            return
+        if self.is_grown(value):
+            self.names.add(target)
+        if self.is_changed(value):
+            self.changed.add(target)
+        if self.is_dict(value):
+            self.dicts.add(target)
+        if isinstance(value, ast.Call) and callee(value) == "len" or is_number(value, self.known):
+            self.known.add(target)
+
+    def count(self, s: For) -> None:
+        name, target = callee(s.items), s.target
+        if name == "enumerate" and isinstance(target, tuple):
+            target = target[0]
+        elif name != "range":
+            return
+        if isinstance(target, str) and not self.is_grown(s.items):
+            self.known.add(target)
+
+    def is_changed(self, value: ast.expr) -> bool:
+        if isinstance(value, ast.Name):
+            return value.id in self.changed
+        name = callee(value)
+        if name == "@set_item" and isinstance(value, ast.Call):
+            return self.is_dict(value.args[0]) or self.is_changed(value.args[0])
+        return name in CHANGES
+
+    def is_dict(self, value: ast.expr) -> bool:
+        if isinstance(value, ast.Name):
+            return value.id in self.dicts
+        if callee(value) in ("@set_item", "@changed") and isinstance(value, ast.Call):
+            return self.is_dict(value.args[0])
+        return isinstance(value, ast.Dict | ast.DictComp) or callee(value) == "dict"
+
+    def is_grown(self, node: ast.expr) -> bool:
+        """Whether a value may be a container of which only the running program knows the items."""
+        if isinstance(node, ast.Name):
+            return node.id in self.names
+        if isinstance(node, COMPREHENSIONS):
+            return any(
+                self.is_grown(g.iter) or not all(self.is_static(c) for c in g.ifs)
+                for g in node.generators
+            )
+        if isinstance(node, ast.BinOp):
+            return self.is_grown(node.left) or self.is_grown(node.right)
+        if isinstance(node, ast.Subscript):
+            return isinstance(node.slice, ast.Slice) and self.is_grown(node.value)
+        if isinstance(node, ast.Call):
+            f = node.func
+            if isinstance(f, ast.Attribute):
+                return f.attr in METHODS and self.is_grown(f.value)
+            if callee(node) in (*CHANGES, "@set_item"):
+                return self.is_grown(node.args[0])
+            return callee(node) in KEEPING and any(map(self.is_grown, node.args))
+        return False
+
+    def is_static(self, test: ast.expr) -> bool:
+        return is_known(test, self.known) and not self.reads_grown(test)
+
+    def reads_grown(self, node: ast.AST) -> bool:
+        return any(isinstance(n, ast.Name) and n.id in self.names for n in ast.walk(node))
+
+
+def callee(node: ast.expr) -> str:
+    f = node.func if isinstance(node, ast.Call) else None
+    return f.id if isinstance(f, ast.Name) else ""
+
+
+def is_number(node: ast.expr, known: set[str]) -> bool:
+    """Whether a value is computed from constants and numbers that count alone."""
+    if isinstance(node, ast.BinOp):
+        return is_number(node.left, known) and is_number(node.right, known)
+    if isinstance(node, ast.Name):
+        return node.id in known
+    return isinstance(node, ast.Constant)

@@ -1,0 +1,670 @@
+"""A list, set or dictionary of which only the running program knows what it holds.
+
+big = []
+for v in xs:
+    if v > limit:
+        big.append(v)        # under `jit` and `vmap` a `SomeOf`: every v, each with its condition
+"""
+
+from __future__ import annotations
+
+import operator
+from collections.abc import Callable, Iterator, Sequence
+from typing import Any, NoReturn
+
+from overt.runtime.array import Array
+from overt.runtime.aval import Aval
+from overt.runtime.carried import FLAG, Known, Node, Spec, Unlike, join, join_values, spec_of
+from overt.runtime.errors import StagingError
+from overt.runtime.escape import BY_SOURCE, Escape
+from overt.runtime.predicates import both, negated, predicate
+from overt.runtime.staging import is_known
+from overt.runtime.tree_registry import register_pytree_node
+from overt.runtime.undefined import UndefinedValue
+
+__all__ = [
+    "Some",
+    "SomeOf",
+    "holds",
+    "is_kind",
+    "joined",
+    "kind_of",
+    "narrowed",
+    "some_by_lane",
+    "some_of",
+]
+
+WHY = "only the running program knows what this {} holds"
+GROWS = "a list, set or dictionary grows in a branch on data"
+
+
+class SomeOf:
+    """Items each with a flag that says whether it is there; of sets and dictionaries, with keys.
+
+    `ordered` says whether the items that are there surely are in the order that Python has.
+    """
+
+    def __init__(
+        self, kind: type, keys: Sequence[Any] | None, values: Sequence[Any], flags: Sequence[Any],
+        ordered: bool = True,
+    ):  # fmt: skip
+        self.kind, self.labels = kind, None if keys is None else list(keys)
+        self.contents, self.flags, self.ordered = list(values), list(flags), ordered
+
+    def __copy__(self) -> SomeOf:
+        return SomeOf(self.kind, self.labels, self.contents, self.flags, self.ordered)
+
+    def __overt_spec__(self, leaves: bool) -> Some:
+        return Some(
+            self.kind,
+            self.labels,
+            [spec_of(x, False, leaves) for x in self.contents],
+            [spec_of(x, True, leaves) for x in self.flags],
+            self.ordered,
+        )
+
+    def __overt_truth__(self) -> Any:
+        found: Any = False
+        for flag in self.flags:
+            found = either(found, flag)
+        return found
+
+    def __getattr__(self, name: str) -> Any:
+        if name.startswith("_") or not hasattr(self.kind, name):
+            raise AttributeError(name)
+        self.refuse(f".{name}() of a container", "write it as a loop over the items")
+
+    def refuse(self, what: str, instead: str) -> NoReturn:
+        raise StagingError(f"{what}: {WHY.format(self.kind.__name__)}; {instead}")
+
+    def __bool__(self) -> bool:
+        return bool(self.__overt_truth__())
+
+    def __len__(self) -> int:
+        count = self.count()
+        if type(count) is int:
+            return count
+        self.refuse("len() gives a Python number", "count it where it is made, or pass the number")
+
+    def __iter__(self) -> Iterator[Any]:
+        if all(type(f) is bool for f in self.flags):
+            return iter([x for x, f in zip(self.listed(), self.flags, strict=True) if f])
+        self.refuse("this iterates in Python", "write a `for` loop over it in the same function")
+
+    def __eq__(self, other: object) -> bool:
+        self.refuse("a comparison of containers", "compare their items")
+
+    __hash__ = None  # type: ignore[assignment]
+
+    def __repr__(self) -> str:
+        return f"{self.kind.__name__} of some of {len(self.flags)} items"
+
+    # --- what it holds
+
+    def count(self) -> Any:
+        """How many items there are."""
+        return counted(self.flags)
+
+    def listed(self) -> list[Any]:
+        """What a loop over it gives: items, or keys."""
+        return self.contents if self.labels is None else self.labels
+
+    def in_order(self) -> SomeOf:
+        """Itself, where the order of its items is known. Errors: StagingError."""
+        if not self.ordered:
+            self.refuse("the order of the items is asked for", "sort them, or ask for one by key")
+        return self
+
+    def rank(self, i: int) -> Any:
+        """How many items are before that of position `i`."""
+        return counted(self.flags[:i])
+
+    def at(self, k: Any) -> Any:
+        """The item before which there are `k` others; anything where there is none."""
+        found = MISSING
+        self.in_order()
+        for i in reversed(range(len(self.flags))):
+            here = both(self.flags[i], predicate(self.rank(i) == k))
+            if here is not False:
+                item = self.listed()[i]
+                found = item if found is MISSING else chosen(here, item, found)
+        return found
+
+    def items(self) -> SomeOf:
+        """The pairs of a dictionary."""
+        assert self.labels is not None
+        pairs = list(zip(self.labels, self.contents, strict=True))
+        return SomeOf(list, None, pairs, self.flags, self.ordered)
+
+    def keys(self) -> SomeOf:
+        """The keys of a dictionary."""
+        assert self.labels is not None
+        return SomeOf(list, None, self.labels, self.flags, self.ordered)
+
+    def values(self) -> SomeOf:
+        """The values of a dictionary."""
+        return SomeOf(list, None, self.contents, self.flags, self.ordered)
+
+    def place(self, key: Any) -> int | None:
+        """The position of a key."""
+        if isinstance(key, Array) and not is_known(key):
+            self.refuse("a key that data decides", "use keys that are the same in every run")
+        assert self.labels is not None
+        return next((i for i, k in enumerate(self.labels) if same_key(k, key)), None)
+
+    def but(self, make: Callable[[Any], Any]) -> SomeOf:
+        """A list of what a function makes of each item."""
+        return SomeOf(list, None, list(map(make, self.listed())), self.flags, self.ordered)
+
+    # --- reading
+
+    def __getitem__(self, index: Any) -> Any:
+        if self.labels is not None:
+            return self.of_key(index)
+        if isinstance(index, slice):
+            return self.part(index)
+        count = self.count()
+        k = index
+        if type(index) is int:
+            k = index if index >= 0 else count + index
+        else:
+            index = index.astype(int)
+            k = numpy().where(index < 0, index + count, index)
+        self.check((k < 0) | (k >= count), IndexError, "list index out of range")
+        return self.at(k)
+
+    def of_key(self, key: Any) -> Any:
+        i = self.place(key)
+        there = False if i is None else self.flags[i]
+        self.check(negated(there), KeyError, key)
+        return MISSING if i is None else self.contents[i]
+
+    def part(self, index: slice) -> SomeOf:
+        """A slice: its bounds as ranks."""
+        if (index.start, index.stop, index.step) == (None, None, -1):
+            return SomeOf(list, None, self.contents[::-1], self.flags[::-1], self.ordered)
+        if index.step not in (None, 1):
+            self.refuse("a slice with a step", "loop over the items")
+        self.in_order()
+        flags, count = self.flags, self.count()
+        for bound, inside in ((index.start, operator.ge), (index.stop, operator.lt)):
+            if bound is not None:
+                limit = bound if bound >= 0 else count + bound
+                ranks = [self.rank(i) for i in range(len(flags))]
+                pairs = zip(flags, ranks, strict=True)
+                flags = [both(f, predicate(inside(r, limit))) for f, r in pairs]
+        return some_of(list, None, self.contents, flags)
+
+    def get(self, key: Any, default: Any = None) -> Any:
+        """`d.get(key, default)`"""
+        i = self.place(key)
+        return default if i is None else chosen(self.flags[i], self.contents[i], default)
+
+    def index(self, value: Any) -> Any:
+        """`xs.index(value)` of a list."""
+        ranks = [self.rank(i) for i in range(len(self.flags))]
+        pairs = zip(self.flags, self.contents, strict=True)
+        hits = SomeOf(list, None, ranks, [both(f, predicate(x == value)) for f, x in pairs])
+        hits.check(negated(predicate(hits)), ValueError, "the list does not hold this value")
+        return hits.at(0)
+
+    def check(self, failed: Any, kind: type[Exception], *arguments: Any) -> None:
+        from overt.runtime.staged_builtins import raise_if
+
+        raise_if(failed, kind, lambda: arguments)
+
+    # --- changing a copy of it
+
+    def append(self, item: Any) -> None:
+        self.contents.append(item)
+        self.flags.append(True)
+
+    def extend(self, items: Any) -> None:
+        other = items if type(items) is SomeOf else of_all(list(items))
+        self.contents += other.contents
+        self.flags += other.flags
+        self.ordered = self.ordered and other.ordered
+
+    def add(self, key: Any) -> None:
+        self.__setitem__(key, None)
+
+    def __setitem__(self, key: Any, value: Any) -> None:
+        if self.labels is None:
+            self.refuse("a store into a list", "build another list")
+        i = self.place(key)
+        if i is None:
+            self.labels.append(key)
+            self.append(value)
+            return
+        if self.flags[i] is not True and any(f is not False for f in self.flags[i + 1 :]):
+            self.ordered = False  # where it was missing it is last now
+        self.contents[i], self.flags[i] = value, True
+
+    def update(self, other: Any = (), **named: Any) -> None:
+        if type(other) is SomeOf:
+            self.refuse(".update() with a container", "store its items one by one in a loop")
+        if self.kind is set:
+            for key in other:
+                self.add(key)
+            return
+        for key, value in {**dict(other), **named}.items():
+            self[key] = value
+
+    def setdefault(self, key: Any, default: Any = None) -> Any:
+        value = self.get(key, default)
+        self[key] = value
+        return value
+
+    def pop(self, *args: Any) -> Any:
+        """`xs.pop()`, `xs.pop(0)`, `d.pop(key)` and `d.pop(key, default)`."""
+        if self.labels is not None:
+            key, *default = args
+            value = self.get(key, default[0]) if default else self.of_key(key)
+            self.discard(key)
+            return value
+        (k,) = args or (-1,)
+        value, count = self[k], self.count()
+        rank = k if type(k) is int and k >= 0 else count + k
+        ranks = [self.rank(i) for i in range(len(self.flags))]
+        self.flags = [both(f, predicate(r != rank)) for f, r in zip(self.flags, ranks, strict=True)]
+        return value
+
+    def popleft(self) -> Any:
+        return self.pop(0)
+
+    def discard(self, key: Any) -> None:
+        i = self.place(key)
+        if i is not None:
+            self.flags[i] = False
+
+    def __delitem__(self, key: Any) -> None:
+        self.pop(key)
+
+    def remove(self, key: Any) -> None:
+        if self.labels is None:
+            self.pop(self.index(key))
+        else:
+            self.of_key(key)
+            self.discard(key)
+
+    def clear(self) -> None:
+        self.labels, self.contents, self.flags = [] if self.labels is not None else None, [], []
+
+    def reverse(self) -> None:
+        self.contents.reverse()
+        self.flags.reverse()
+
+    def copy(self) -> SomeOf:
+        return self.__copy__()
+
+    def __add__(self, other: Any) -> SomeOf:
+        made = self.__copy__()
+        made.extend(other)
+        return made
+
+    def __radd__(self, other: Any) -> SomeOf:
+        made = of_all(list(other))
+        made.extend(self)
+        return made
+
+    # --- as an array
+
+    def as_array(self) -> Any:
+        """The items of a list as an array, of which a mask selects those that are there."""
+        from overt.runtime.numpy.selected import Selected
+
+        np = numpy()
+        if not self.contents:
+            return np.array([])
+        self.in_order()
+        rows = np.stack([np.asarray(x) for x in self.contents])
+        mask = np.stack([np.asarray(f) for f in self.flags])
+        return Selected(rows, np.reshape(mask, (len(self.flags), *(1,) * (rows.ndim - 1))), 0, 1)
+
+
+class Missing:
+    """The place of an item that no run has."""
+
+
+MISSING: Any = Missing()
+
+
+def numpy() -> Any:
+    from overt.runtime import numpy as np
+
+    return np
+
+
+def either(a: Any, b: Any) -> Any:
+    """`a or b` of two predicates."""
+    return negated(both(negated(a), negated(b)))
+
+
+def counted(flags: Sequence[Any]) -> Any:
+    known = sum(f for f in flags if type(f) is bool)
+    for f in flags:
+        if type(f) is not bool:
+            known = f.astype(int) + known
+    return known
+
+
+def chosen(flag: Any, a: Any, b: Any) -> Any:
+    """`a` where the flag holds, else `b`: both are there already."""
+    if type(flag) is bool:
+        return a if flag else b
+    if a is MISSING or b is MISSING:
+        return a if b is MISSING else b
+    from overt.runtime.choice import choose
+
+    try:
+        return choose(flag, a, b)
+    except Unlike as unlike:
+        raise TypeError(
+            f"the items of a container are of different types: {unlike.one} and {unlike.other}; "
+            "which of them is meant is known only when the program runs"
+        ) from None
+
+
+def same_key(a: Any, b: Any) -> bool:
+    return a is b or type(a) is type(b) and bool(a == b)
+
+
+def of_all(x: Any) -> SomeOf:
+    """A container all of whose items are there."""
+    if type(x) is SomeOf:
+        return x
+    if type(x) is dict:
+        return SomeOf(dict, list(x), list(x.values()), [True] * len(x))
+    if type(x) in (set, frozenset):
+        return SomeOf(set, list(x), [None] * len(x), [True] * len(x), len(x) < 2)
+    return SomeOf(list, None, x, [True] * len(x))
+
+
+def some_of(
+    kind: type, keys: Any, values: Sequence[Any], flags: Sequence[Any], ordered: bool = True
+) -> Any:
+    """Some items; a plain container where Python knows which."""
+    flags = [bool(f) if type(f) is bool or is_flag(f) and is_known(f) else f for f in flags]
+    if all(type(f) is bool for f in flags) and (ordered or kind is set):
+        left = [i for i, f in enumerate(flags) if f]
+        if kind is list:
+            return [values[i] for i in left]
+        return {keys[i]: values[i] for i in left} if kind is dict else {keys[i] for i in left}
+    refuse_by_source()
+    return SomeOf(kind, keys, values, flags, ordered)
+
+
+def refuse_by_source() -> None:
+    """Errors: Escape in generated derivative code, which follows containers item by item."""
+    if BY_SOURCE.get():
+        raise Escape(None, GROWS)
+
+
+def is_flag(x: Any) -> bool:
+    return isinstance(x, Array) and not x.shape
+
+
+def kind_of(x: Any) -> type:
+    """`type(x)`, where `x` may be such a container.
+
+    >>> kind_of([1])
+    <class 'list'>
+    """
+    return x.kind if type(x) is SomeOf else type(x)
+
+
+def is_kind(x: Any, kinds: Any) -> bool:
+    """`isinstance(x, kinds)`, where `x` may be such a container.
+
+    >>> is_kind([1], (list, tuple))
+    True
+    """
+    return issubclass(x.kind, kinds) if type(x) is SomeOf else isinstance(x, kinds)
+
+
+def holds(container: Any, item: Any) -> Any:
+    """`item in container`, where only the running program may know.
+
+    >>> holds([1, 2], 2), holds({"a": 1}, "b")
+    (True, False)
+    """
+    if type(container) is SomeOf and container.labels is not None:
+        i = container.place(item)
+        return False if i is None else container.flags[i]
+    if isinstance(container, Array):
+        return (container == item).any()
+    open_items = isinstance(item, Array) and not is_known(item)
+    if type(container) is not SomeOf:
+        if not isinstance(container, (list, tuple, set, frozenset, dict, range)):
+            return item in container
+        if not open_items and not any(isinstance(x, Array) and not is_known(x) for x in container):
+            return item in container
+    found: Any = False
+    some = of_all(container if type(container) is SomeOf else list(container))
+    for x, flag in zip(some.contents, some.flags, strict=True):
+        if isinstance(x, str) or isinstance(item, str):
+            found = either(found, both(flag, x == item if type(x) is type(item) else False))
+        else:
+            found = either(found, both(flag, True if x is item else predicate(x == item)))
+    return found
+
+
+# --- containers as trees
+
+
+def _flat(x: SomeOf) -> tuple[tuple[Any, ...], tuple]:
+    keys = None if x.labels is None else tuple(x.labels)
+    return (*x.contents, *x.flags), (x.kind, keys, len(x.flags), x.ordered)
+
+
+def _from_flat(data: tuple, leaves: Any) -> Any:
+    kind, keys, count, ordered = data
+    leaves = list(leaves)
+    values, flags = leaves[:count], leaves[count:]
+    if all(type(f) is bool or is_flag(f) for f in flags):
+        return some_of(kind, keys, values, flags, ordered)
+    if all(isinstance(f, Array) for f in flags):  # of a whole batch
+        raise StagingError(
+            f"the result has a {kind.__name__} that holds other items in each lane of a `vmap`; "
+            "return an array of one length and a mask, or what you compute from it"
+        )
+    return SomeOf(kind, keys, values, flags, ordered)
+
+
+register_pytree_node(SomeOf, _flat, _from_flat)
+
+
+# --- the two sides of a branch
+
+
+class Some(Spec):
+    """What some items are made of: each one, and its flag."""
+
+    is_value = False
+
+    def __init__(
+        self, kind: type, keys: list[Any] | None, values: list[Spec], flags: list[Spec],
+        ordered: bool,
+    ):  # fmt: skip
+        self.kind, self.labels, self.values, self.flags = kind, keys, values, flags
+        self.ordered = ordered
+
+    def __eq__(self, other: object) -> bool:
+        return (
+            isinstance(other, Some)
+            and (self.kind, self.labels, self.ordered) == (other.kind, other.labels, other.ordered)
+            and self.parts() == other.parts()
+        )
+
+    __hash__ = None  # type: ignore[assignment]
+
+    def parts(self) -> list[Spec]:
+        return [*self.values, *self.flags]
+
+    def avals(self) -> list[Aval]:
+        return [aval for part in self.parts() for aval in part.avals()]
+
+    def constants(self) -> list[Any]:
+        return [x for part in self.parts() for x in part.constants()]
+
+    def compose(self, arrays: Iterator[Any]) -> Any:
+        values = [spec.compose(arrays) for spec in self.values]
+        flags = [spec.compose(arrays) for spec in self.flags]
+        return SomeOf(self.kind, self.labels, values, flags, self.ordered)
+
+    def decompose(self, x: Any) -> list[Any]:
+        missing = UndefinedValue("")
+        found = SomeOf(self.kind, [], [], []) if type(x) is UndefinedValue else of_all(x)
+        values, flags = [], []
+        for i in range(len(self.values)):
+            place = i if self.labels is None else found.place(self.labels[i])
+            there = place is not None and place < len(found.flags)
+            values.append(found.contents[place] if there else missing)  # type: ignore[index]
+            flags.append(found.flags[place] if there else False)  # type: ignore[index]
+        pairs = zip(self.parts(), [*values, *flags], strict=True)
+        return [a for spec, v in pairs for a in spec.decompose(v)]
+
+    def spread(self, lanes: int, axis: int = 0) -> Spec:
+        values, flags = ([s.spread(lanes, axis) for s in x] for x in (self.values, self.flags))
+        return Some(self.kind, self.labels, values, flags, self.ordered)
+
+    def __str__(self) -> str:
+        return f"{self.kind.__name__} of some of {len(self.values)} items"
+
+
+def as_some(spec: Spec) -> Some | None:
+    """What a container is made of, as one whose items may be missing; None for anything else."""
+    if isinstance(spec, Some):
+        return spec
+    if type(spec) is Known and type(spec.value) is set:
+        keys = list(spec.value)
+        nothing: list[Spec] = [Known(None) for _ in keys]
+        return Some(set, keys, nothing, [FLAG] * len(keys), len(keys) < 2)
+    if isinstance(spec, Node) and spec.kind[0] in (list, dict):
+        kind = spec.kind[0]
+        if kind is dict:
+            held = spec.rebuild([_Position(i) for i in range(len(spec.children))])
+            keys, order = list(held), [x.i for x in held.values()]
+            children = [spec.children[i] for i in order]
+            return Some(dict, keys, children, [FLAG] * len(keys), True)
+        return Some(list, None, list(spec.children), [FLAG] * len(spec.children), True)
+    return None
+
+
+class _Position:
+    def __init__(self, i: int):
+        self.i = i
+
+
+def joined(a: Spec, b: Spec, path: tuple[Any, ...]) -> Some | None:
+    """Two containers of different items as one of some items; None for what are not such."""
+    one, other = as_some(a), as_some(b)
+    if one is None or other is None or one.kind is not other.kind:
+        return None
+    refuse_by_source()
+    keys, order = matched(one, other)
+    values: list[Spec] = []
+    flags: list[Spec] = []
+    for i, j in order:
+        if i is None or j is None:
+            side, place = (other, j) if i is None else (one, i)
+            values.append(side.values[place])  # type: ignore[index]
+            flags.append(join_values(side.flags[place], FLAG, path))  # type: ignore[index]
+        else:
+            values.append(join(one.values[i], other.values[j], path))
+            flags.append(join_values(one.flags[i], other.flags[j], path))
+    ordered = one.ordered and other.ordered and is_increasing([j for _, j in order])
+    return Some(one.kind, keys, values, flags, ordered)
+
+
+def matched(one: Any, other: Any) -> tuple[list[Any] | None, list[tuple[int | None, int | None]]]:
+    """The keys of two containers together, and where each is in the one and in the other."""
+    if one.labels is None:
+        longest = max(len(one.values), len(other.values))
+        ends = len(one.values), len(other.values)
+        return None, [
+            (k if k < ends[0] else None, k if k < ends[1] else None) for k in range(longest)
+        ]
+    keys = list(one.labels)
+    places: list[int | None] = []
+    for key in one.labels:
+        places.append(next((j for j, k in enumerate(other.labels) if same_key(k, key)), None))
+    order = list(zip(range(len(keys)), places, strict=True))
+    extra = [j for j in range(len(other.labels)) if j not in places]
+    return [*keys, *(other.labels[j] for j in extra)], [*order, *((None, j) for j in extra)]
+
+
+def is_increasing(places: Sequence[int | None]) -> bool:
+    """Whether the known ones are in ascending order."""
+    known = [p for p in places if p is not None]
+    return known == sorted(known)
+
+
+def grown(before: Spec, after: Spec) -> bool:
+    """Whether a list somewhere in a value has more items after an iteration of a loop."""
+    if isinstance(after, Some) and after.kind is list:
+        start = as_some(before)
+        if start is None or len(start.values) < len(after.values):
+            return True
+    children = [getattr(s, "children", None) or getattr(s, "values", None) for s in (before, after)]
+    if not all(type(c) is list for c in children):
+        return False
+    return any(grown(x, y) for x, y in zip(*children, strict=False))  # type: ignore[arg-type]
+
+
+def some_by_lane(mask: Any, a: Any, b: Any, choose: Callable) -> Any:
+    """Two containers of different items, each lane its own; None for what are not such."""
+    if not (is_container(a) and is_container(b)):
+        return None
+    one, other = of_all(a), of_all(b)
+    if one.kind is not other.kind:
+        return None
+    np = numpy()
+    view = Pair(one), Pair(other)
+    keys, order = matched(*view)
+    values, flags = [], []
+    for i, j in order:
+        ours = False if i is None else one.flags[i]
+        theirs = False if j is None else other.flags[j]
+        if i is None or j is None:
+            values.append(other.contents[j] if i is None else one.contents[i])  # type: ignore[index]
+        else:
+            values.append(choose(mask, one.contents[i], other.contents[j]))
+        same = type(ours) is type(theirs) is bool and ours == theirs
+        flags.append(ours if same else np.where(mask, ours, theirs))
+    ordered = one.ordered and other.ordered and is_increasing([j for _, j in order])
+    return some_of(one.kind, keys, values, flags, ordered)
+
+
+class Pair:
+    """A container as `matched` reads it."""
+
+    def __init__(self, x: SomeOf):
+        self.labels, self.values = x.labels, x.contents
+
+
+def is_container(x: Any) -> bool:
+    return type(x) in (SomeOf, list, dict, set)
+
+
+def narrowed(out: Any, bar: Any) -> Any:
+    """Of the cotangent of a branch's result what belongs to one side, which gave `out`."""
+    from overt.runtime.parts import parts_of
+
+    if type(bar) is SomeOf:
+        if not is_container(out):
+            return bar
+        mine = of_all(out)
+        places = range(len(mine.flags)) if mine.labels is None else map(bar.place, mine.labels)
+        bars = [bar.contents[i] for i in places]  # type: ignore[index]
+        inner = [narrowed(x, g) for x, g in zip(mine.contents, bars, strict=True)]
+        if type(out) is list:
+            return inner
+        if type(out) is dict:
+            return dict(zip(out, inner, strict=True))
+        return SomeOf(mine.kind, mine.labels, inner, mine.flags, mine.ordered)
+    one, other = parts_of(out), parts_of(bar)
+    if one is None or other is None or len(one.values) != len(other.values):
+        return bar
+    inner = [narrowed(x, g) for x, g in zip(one.values, other.values, strict=True)]
+    return other.rebuild(inner)
