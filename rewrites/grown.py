@@ -111,6 +111,8 @@ class Grown:
             )
         if isinstance(node, ast.BinOp):
             return self.is_grown(node.left) or self.is_grown(node.right)
+        if isinstance(node, ast.List | ast.Dict):
+            return any(map(self.is_grown, spread(node)))
         if isinstance(node, ast.Subscript):
             return isinstance(node.slice, ast.Slice) and self.is_grown(node.value)
         if isinstance(node, ast.Call):
@@ -118,7 +120,8 @@ class Grown:
             if isinstance(f, ast.Attribute):
                 return f.attr in METHODS and self.is_grown(f.value)
             if callee(node) in (*CHANGES, "@set_item"):
-                return self.is_grown(node.args[0])
+                taken = node.args[2:] if callee(node) == "@changed" and takes_all(node) else []
+                return any(map(self.is_grown, [node.args[0], *taken]))
             return callee(node) in KEEPING and any(map(self.is_grown, node.args))
         return False
 
@@ -132,6 +135,19 @@ class Grown:
 def callee(node: ast.expr) -> str:
     f = node.func if isinstance(node, ast.Call) else None
     return f.id if isinstance(f, ast.Name) else ""
+
+
+def takes_all(change: ast.Call) -> bool:
+    """Whether a change of a container puts all items of another into it."""
+    method = change.args[1]
+    return isinstance(method, ast.Constant) and method.value in ("extend", "update")
+
+
+def spread(node: ast.List | ast.Dict) -> list[ast.expr]:
+    """What a display unpacks: `xs` in `[*xs, 1]`."""
+    if isinstance(node, ast.Dict):
+        return [v for k, v in zip(node.keys, node.values, strict=True) if k is None]
+    return [e.value for e in node.elts if isinstance(e, ast.Starred)]
 
 
 def is_number(node: ast.expr, known: set[str]) -> bool:

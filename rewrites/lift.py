@@ -446,14 +446,10 @@ class FunctionLifter:
     def lift_Do(self, s: Do) -> list[core.Stmt]:
         node = s.node
         if isinstance(node, ast.Assert) and not self.is_plain(node.test):
-            message = [] if node.msg is None else [self.message(node.msg)]
+            message = [] if node.msg is None else [self.expr(node.msg)]
             call = self.helper("check", self.expr(node.test), *message)
             return [replace(s, node=ast.Expr(call))]
         return [replace(s, node=Expressions(self).visit(node))]
-
-    def message(self, node: ast.expr) -> ast.expr:
-        lifted = Expressions(self)
-        return node if isinstance(node, ast.Constant) else lifted.shown(node, lifted.visit(node))
 
     def helper(self, name: str, *args: ast.expr, **keywords: ast.expr) -> ast.Call:
         self.module.changed = True

@@ -9,7 +9,7 @@ f(max(x, y))              ->   lifted(f)(max_(x, y))
 from __future__ import annotations
 
 import ast
-import string
+import functools
 import types
 from typing import TYPE_CHECKING, Any
 
@@ -29,7 +29,9 @@ if TYPE_CHECKING:
     from overt.rewrites.lift import FunctionLifter
 
 PLAIN_ATTRIBUTES = frozenset("shape ndim size dtype __name__ __class__".split())
-PLAIN_BUILTINS = (isinstance, len, hasattr, callable, issubclass, type, id, str, repr, range)
+PLAIN_BUILTINS = (isinstance, len, hasattr, callable, issubclass, type, id, range)
+TEXTS = (str, repr, format, ascii)
+SIMPLE = (max, min, abs, int, float, bool, round, tuple, list, *TEXTS)
 PLAIN_METHODS = frozenset("startswith endswith isdigit lower upper keys".split())
 SEARCHES = {"index": "place_in", "count": "count_in"}  # methods of lists
 LITERALS = ast.List | ast.Tuple | ast.Set | ast.Dict
@@ -154,7 +156,7 @@ class Expressions(ast.NodeTransformer):
             if self.callees.is_builtin(f, *PLAIN_BUILTINS):
                 asked = self.callees.is_builtin(f, len) and node.args
                 return not (asked and (self.is_selection(asked[0]) or self.is_grown(asked[0])))
-            simple = self.callees.is_builtin(f, max, min, abs, int, float, bool, round, tuple, list)
+            simple = self.callees.is_builtin(f, *SIMPLE)
             return simple and all(self.plain(a) for a in node.args)
         if isinstance(f, ast.Attribute) and f.attr == "was" and self.plain(f.value):
             return True  # of what `caught` caught
@@ -260,6 +262,36 @@ class Expressions(ast.NodeTransformer):
             call.keywords.append(ast.keyword("kind", core.name(kind)))
         return call
 
+    def visit_List(self, node: ast.List) -> ast.expr:
+        """`[*xs, 1]` is `xs + [1]`, if only the running program may know the items of `xs`."""
+        if not self.is_grown(node):
+            return self.generic_visit(node)  # type: ignore[return-value]
+        parts: list[ast.expr] = []
+        for e in node.elts:
+            if isinstance(e, ast.Starred) and self.is_grown(e.value):
+                parts.append(self.helper("of_kind", core.name("list"), self.visit(e.value)))
+            elif parts and isinstance(parts[-1], ast.List):
+                parts[-1].elts.append(self.visit(e))
+            else:
+                parts.append(ast.List([self.visit(e)], ast.Load()))
+        return functools.reduce(lambda a, b: ast.BinOp(a, ast.Add(), b), parts)
+
+    def visit_Dict(self, node: ast.Dict) -> ast.expr:
+        """`{**d, k: v}` is `d | {k: v}`, if only the running program may know the keys of `d`."""
+        if not self.is_grown(node):
+            return self.generic_visit(node)  # type: ignore[return-value]
+        parts: list[ast.expr] = []
+        for k, v in zip(node.keys, node.values, strict=True):
+            key, value = k if k is None else self.visit(k), self.visit(v)
+            if k is None and self.is_grown(v):
+                parts.append(value)
+            elif parts and isinstance(parts[-1], ast.Dict):
+                parts[-1].keys.append(key)
+                parts[-1].values.append(value)
+            else:
+                parts.append(ast.Dict([key], [value]))
+        return functools.reduce(lambda a, b: ast.BinOp(a, ast.BitOr(), b), parts)
+
     visit_ListComp = visit_SetComp = visit_DictComp = visit_GeneratorExp = comprehension
 
     def visit_Attribute(self, node: ast.Attribute) -> ast.expr:
@@ -282,6 +314,9 @@ class Expressions(ast.NodeTransformer):
     # --- calls
 
     def visit_Call(self, node: ast.Call) -> ast.expr:
+        made = self.text(node)
+        if made is not None:
+            return made
         node = without_filter(node, self.object(node.func), self.plain)
         if (search := self.search(node)) is not None:
             return search
@@ -301,14 +336,18 @@ class Expressions(ast.NodeTransformer):
             and self.is_grown(node.args[0])
         ):
             return self.helper("length" if target is len else "sum_", *args)
+        if self.callees.is_builtin(node.func, list, set, dict) and len(args) == 1 and not keywords:
+            if self.is_grown(node.args[0]):
+                return self.helper("of_kind", node.func, *args)
         if target is type and len(args) == 1 and not self.plain(node.args[0]):
             return self.helper("kind_of", *args)
         if target is isinstance and len(args) == 2 and may_be_container(node.args[1]):
             return self.helper("is_kind", *args)
-        if target is print:
-            args = [self.shown(old, new) for old, new in zip(node.args, args, strict=True)]
-        elif name in APPLYING and args and isinstance(node.args[0], ast.Name | ast.Attribute):
-            if name in ("map", "filter", "reduce"):
+        if name in APPLYING and args and isinstance(node.args[0], ast.Name | ast.Attribute):
+            if self.callees.is_builtin(node.args[0], *TEXTS):
+                x = ast.arguments([], [ast.arg("x")], None, [], [], None, [])
+                args[0] = ast.Lambda(x, self.helper("text", node.args[0], core.name("x")))
+            elif name in ("map", "filter", "reduce"):
                 args[0] = self.as_lifted(node.args[0])
         elif is_ours(target, "runtime") or is_library(target):
             args = [self.passed(old, new) for old, new in zip(node.args, args, strict=True)]
@@ -401,29 +440,49 @@ class Expressions(ast.NodeTransformer):
                 return self.as_lifted(old)
         return new
 
-    def shown(self, old: ast.expr, new: ast.expr) -> ast.expr:
-        """An f-string to print becomes a format and its values, which may be known only later."""
-        if not isinstance(old, ast.JoinedStr):
-            return new
-        pattern, values = "", []
-        for part in old.values:
+    # --- texts
+
+    def visit_JoinedStr(self, node: ast.JoinedStr) -> ast.expr:
+        """An f-string becomes a format and its values, which may be known only later."""
+        if self.plain(node):
+            return node
+        values: list[ast.expr] = []
+        return self.helper("formatted", core.constant(self.pattern(node, values)), *values)
+
+    def pattern(self, node: ast.JoinedStr, values: list[ast.expr], nested: bool = False) -> str:
+        """The format of an f-string; adds to `values` what it shows."""
+        found = ""
+        for part in node.values:
             if isinstance(part, ast.Constant):
-                pattern += str(part.value).replace("{", "{{").replace("}", "}}")
+                text = str(part.value)
+                found += text if nested else text.replace("{", "{{").replace("}", "}}")
                 continue
             assert isinstance(part, ast.FormattedValue)
-            spec = ""
-            if part.format_spec is not None:
-                pieces = part.format_spec.values  # type: ignore[attr-defined]
-                if not all(isinstance(p, ast.Constant) for p in pieces):
-                    return new
-                spec = ":" + "".join(p.value for p in pieces)
-            conversion = f"!{chr(part.conversion)}" if part.conversion > 0 else ""
-            pattern += "{" + conversion + spec + "}"
             values.append(self.visit(part.value))
-        if not values or all(self.plain(p.value) for p in old.values if hasattr(p, "conversion")):
-            return new
-        assert list(string.Formatter().parse(pattern))
-        return self.helper("formatted", core.constant(pattern), *values)
+            found += "{" + (f"!{chr(part.conversion)}" if part.conversion > 0 else "")
+            if isinstance(part.format_spec, ast.JoinedStr):
+                found += ":" + self.pattern(part.format_spec, values, nested=True)
+            found += "}"
+        return found
+
+    def visit_BinOp(self, node: ast.BinOp) -> ast.expr:
+        if isinstance(node.op, ast.Mod) and is_text(node.left) and not self.plain(node.right):
+            made = ast.Attribute(node.left, "__mod__", ast.Load())
+            return self.helper("text", made, self.visit(node.right))
+        return self.generic_visit(node)  # type: ignore[return-value]
+
+    def text(self, node: ast.Call) -> ast.expr | None:
+        """A call that makes a text of values that may be known only later; None for others."""
+        f = node.func
+        method = isinstance(f, ast.Attribute) and f.attr in ("format", "join") and is_text(f.value)
+        if not (method or self.callees.is_builtin(f, *TEXTS)) or all(map(self.plain, node.args)):
+            return None
+        if node.keywords or any(isinstance(a, ast.Starred) for a in node.args):
+            return None
+        args = list(node.args)
+        if isinstance(f, ast.Attribute) and f.attr == "join":
+            args = [listed(a) for a in args]
+        return self.helper("text", f, *map(self.visit, args))
 
 
 def is_at(f: ast.Attribute) -> bool:
@@ -434,6 +493,19 @@ def is_at(f: ast.Attribute) -> bool:
         and isinstance(place, ast.Subscript)
         and isinstance(place.value, ast.Attribute)
         and place.value.attr == "at"
+    )
+
+
+def is_text(node: ast.expr) -> bool:
+    return isinstance(node, ast.Constant) and isinstance(node.value, str)
+
+
+def listed(items: ast.expr) -> ast.expr:
+    """Items as a list, which can be gone through twice."""
+    if isinstance(items, ast.GeneratorExp):
+        return ast.ListComp(items.elt, items.generators)
+    return (
+        items if isinstance(items, ast.List | ast.ListComp) else core.call(core.name("list"), items)
     )
 
 

@@ -42,7 +42,7 @@ def checked(lifter: FunctionLifter, s: If) -> list[core.Stmt] | None:
         test = s.test if side == "then" else ast.UnaryOp(ast.Not(), s.test)
         kind, parts = node.exc, []
         if isinstance(kind, ast.Call):
-            arguments = [lifter.message(a) for a in kind.args]
+            arguments = [lifter.expr(a) for a in kind.args]
             nothing = ast.arguments([], [], None, [], [], None, [])
             parts = [ast.Lambda(nothing, core.tuple_of(arguments))] if arguments else []
             kind = kind.func

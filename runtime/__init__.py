@@ -45,7 +45,7 @@ _NAMES = {
     "lax.slicing": "slice_at store_at",
     "lax.symmetric": "update_dot",
     "one_of": "is_same item_of",
-    "some_of": "holds is_kind kind_of",
+    "some_of": "holds is_kind kind_of of_kind",
     "nn": "SELU_ALPHA SELU_SCALE sigmoid",
     "numpy.convolution": "convolve_bar",
     "numpy.diagonals": "diag_back on_diagonal on_trace",
@@ -98,9 +98,10 @@ _NAMES = {
     "scipy.incomplete_slopes": "igamma_grad_a random_gamma_grad",
     "risks": "is_zero lacks raises",
     "scalars": "is_a is_false is_true",
-    "staged_builtins": "all_ any_ bool_ check complex_ float_ formatted int_ max_ min_ once_a_call "
+    "staged_builtins": "all_ any_ bool_ check complex_ float_ int_ max_ min_ once_a_call "
     "print_ raise_if round_ sorted_",
     "tangents": "field_dot place_field_dot tangent_for updated zero_dot",
+    "texts": "formatted text",
     "truth": "and_ if_else not_ or_",
     "unsure": "is_none",
     "vectors": "any_lane batched",

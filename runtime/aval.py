@@ -117,6 +117,5 @@ def aval_of(x: Any) -> Aval:
         raise KeyIsNoNumber("a random key is no number; random.key_data(key) shows its words")
     if hasattr(x, "shape") and hasattr(x, "dtype"):
         return Aval(tuple(x.shape), dtypes.canonicalize(x.dtype), bool(getattr(x, "weak", False)))
-    raise TypeError(
-        f"expected an array or a number, got {type(x).__name__}; convert it with np.array(...)"
-    )
+    kind = repr(x) if hasattr(type(x), "__overt_truth__") else type(x).__name__
+    raise TypeError(f"expected an array or a number, got {kind}; convert it with np.array(...)")

@@ -81,7 +81,7 @@ def sum_(items: Any, start: Any = 0) -> Any:
     if type(items) is not SomeOf:
         return sum(items, start)
     total = start
-    for x, flag in zip(items.contents, items.flags, strict=True):
+    for x, flag in zip(items.listed(), items.flags, strict=True):
         if flag is not False:
             total = cond(flag, lambda x=x, total=total: total + x, lambda total=total: total)
     return total

@@ -75,6 +75,10 @@ def popped(xs: Any, method: str, *args: Any) -> tuple[Any, Any]:
     >>> popped({"a": 1}, "pop", "a")
     (1, {})
     """
+    if any(hasattr(type(x), "__overt_truth__") for x in args) and type(xs) in (list, dict, set):
+        from overt.runtime.some_of import of_all
+
+        xs = of_all(xs)  # joined to a container of some items
     if isinstance(xs, COPIED) or hasattr(type(xs), "__overt_truth__"):
         xs = copy.copy(xs)
     elif is_users_object(xs):  # changes itself, as its method says

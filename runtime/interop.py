@@ -134,9 +134,8 @@ def foreign_to_numpy(x: Any) -> np.ndarray:
         return np.from_dlpack(x)
     if hasattr(type(x), "__array_interface__"):
         return np.asarray(x)
-    raise TypeError(
-        f"expected an array or a number, got {type(x).__name__}; convert it with np.array(...)"
-    )
+    kind = repr(x) if hasattr(type(x), "__overt_truth__") else type(x).__name__
+    raise TypeError(f"expected an array or a number, got {kind}; convert it with np.array(...)")
 
 
 def from_dlpack(x: Any, device: Any = None, copy: bool | None = None) -> DeviceArray:

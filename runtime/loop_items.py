@@ -137,7 +137,7 @@ class RankedItems(SomeItems):
         return i
 
     def lanes_at(self, i: Any) -> Any:
-        return i < self.some.count()
+        return i < self.some.number()
 
 
 class EnumeratedItems(Items):

@@ -12,6 +12,8 @@ import operator
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any, NoReturn
 
+from numpy import bool_, ndarray
+
 from overt.runtime.array import Array
 from overt.runtime.aval import Aval
 from overt.runtime.carried import FLAG, Known, Node, Spec, Unlike, join, join_values, spec_of
@@ -30,6 +32,7 @@ __all__ = [
     "joined",
     "kind_of",
     "narrowed",
+    "of_kind",
     "some_by_lane",
     "some_of",
 ]
@@ -81,27 +84,40 @@ class SomeOf:
         return bool(self.__overt_truth__())
 
     def __len__(self) -> int:
-        count = self.count()
-        if type(count) is int:
-            return count
+        number = self.number()
+        if type(number) is int:
+            return number
         self.refuse("len() gives a Python number", "count it where it is made, or pass the number")
 
     def __iter__(self) -> Iterator[Any]:
-        if all(type(f) is bool for f in self.flags):
-            return iter([x for x, f in zip(self.listed(), self.flags, strict=True) if f])
-        self.refuse("this iterates in Python", "write a `for` loop over it in the same function")
+        if not all(type(f) is bool for f in self.flags):  # where a TypeError is not taken for ours
+            self.refuse("this iterates in Python", "write a `for` loop over it")
+        yield from [x for x, f in zip(self.listed(), self.flags, strict=True) if f]
 
     def __eq__(self, other: object) -> bool:
         self.refuse("a comparison of containers", "compare their items")
 
+    def __lt__(self, other: object) -> bool:
+        self.refuse("a comparison of containers", "compare their items")
+
+    __le__ = __gt__ = __ge__ = __lt__
     __hash__ = None  # type: ignore[assignment]
+
+    def __str__(self) -> str:
+        self.refuse("its text is used as a value", "print it, or make the text outside")
+
+    def __format__(self, spec: str) -> str:
+        return str(self)
+
+    def __contains__(self, item: Any) -> bool:
+        return bool(holds(self, item))
 
     def __repr__(self) -> str:
         return f"{self.kind.__name__} of some of {len(self.flags)} items"
 
     # --- what it holds
 
-    def count(self) -> Any:
+    def number(self) -> Any:
         """How many items there are."""
         return counted(self.flags)
 
@@ -163,7 +179,7 @@ class SomeOf:
             return self.of_key(index)
         if isinstance(index, slice):
             return self.part(index)
-        count = self.count()
+        count = self.number()
         k = index
         if type(index) is int:
             k = index if index >= 0 else count + index
@@ -186,7 +202,7 @@ class SomeOf:
         if index.step not in (None, 1):
             self.refuse("a slice with a step", "loop over the items")
         self.in_order()
-        flags, count = self.flags, self.count()
+        flags, count = self.flags, self.number()
         for bound, inside in ((index.start, operator.ge), (index.stop, operator.lt)):
             if bound is not None:
                 limit = bound if bound >= 0 else count + bound
@@ -207,6 +223,11 @@ class SomeOf:
         hits = SomeOf(list, None, ranks, [both(f, predicate(x == value)) for f, x in pairs])
         hits.check(negated(predicate(hits)), ValueError, "the list does not hold this value")
         return hits.at(0)
+
+    def count(self, value: Any) -> Any:
+        """`xs.count(value)` of a list."""
+        pairs = zip(self.flags, self.contents, strict=True)
+        return counted([both(f, predicate(x == value)) for f, x in pairs])
 
     def check(self, failed: Any, kind: type[Exception], *arguments: Any) -> None:
         from overt.runtime.staged_builtins import raise_if
@@ -241,14 +262,27 @@ class SomeOf:
         self.contents[i], self.flags[i] = value, True
 
     def update(self, other: Any = (), **named: Any) -> None:
-        if type(other) is SomeOf:
-            self.refuse(".update() with a container", "store its items one by one in a loop")
-        if self.kind is set:
+        if type(other) is SomeOf and other.labels is not None:
+            for key, value, flag in zip(other.labels, other.contents, other.flags, strict=True):
+                self.put(key, value, flag)
+        elif self.kind is set:
             for key in other:
                 self.add(key)
-            return
-        for key, value in {**dict(other), **named}.items():
+        else:
+            for key, value in {**dict(other), **named}.items():
+                self[key] = value
+
+    def put(self, key: Any, value: Any, flag: Any) -> None:
+        """`d[key] = value` where the flag holds."""
+        i = self.place(key)
+        if i is None or self.flags[i] is False or flag is True:
             self[key] = value
+            self.flags[self.place(key)] = flag  # type: ignore[index]
+            return
+        if self.flags[i] is not True:
+            self.ordered = False
+        self.contents[i] = chosen(flag, value, self.contents[i])
+        self.flags[i] = either(self.flags[i], flag)
 
     def setdefault(self, key: Any, default: Any = None) -> Any:
         value = self.get(key, default)
@@ -263,7 +297,7 @@ class SomeOf:
             self.discard(key)
             return value
         (k,) = args or (-1,)
-        value, count = self[k], self.count()
+        value, count = self[k], self.number()
         rank = k if type(k) is int and k >= 0 else count + k
         ranks = [self.rank(i) for i in range(len(self.flags))]
         self.flags = [both(f, predicate(r != rank)) for f, r in zip(self.flags, ranks, strict=True)]
@@ -298,14 +332,56 @@ class SomeOf:
         return self.__copy__()
 
     def __add__(self, other: Any) -> SomeOf:
+        if type(other) is not list and getattr(other, "kind", None) is not list:
+            raise TypeError(f"a {type(other).__name__} cannot be joined to a list")
         made = self.__copy__()
         made.extend(other)
         return made
 
     def __radd__(self, other: Any) -> SomeOf:
+        if type(other) is not list:
+            raise TypeError(f"a list cannot be joined to a {type(other).__name__}")
         made = of_all(list(other))
         made.extend(self)
         return made
+
+    def __mul__(self, times: Any) -> SomeOf:
+        if self.kind is not list or type(times) is not int:
+            self.refuse("a product with it", "compute with its items in a `for` loop")
+        return SomeOf(list, None, self.contents * times, self.flags * times, self.ordered)
+
+    __rmul__ = __mul__
+
+    def __or__(self, other: Any) -> SomeOf:
+        made = self.__copy__()
+        made.update(other)
+        return made
+
+    def __ror__(self, other: Any) -> SomeOf:
+        made = of_all(other).__copy__()
+        made.update(self)
+        return made
+
+    def __and__(self, other: Any) -> Any:
+        return self.kept(lambda key: holds(other, key))
+
+    def __sub__(self, other: Any) -> Any:
+        return self.kept(lambda key: negated(holds(other, key)))
+
+    def kept(self, test: Callable[[Any], Any]) -> Any:
+        """Of a set, the keys that pass a test."""
+        if self.kind is not set or self.labels is None:
+            self.refuse("an operator of sets", "write it as a loop over the items")
+        flags = [both(f, test(key)) for f, key in zip(self.flags, self.labels, strict=True)]
+        return some_of(set, self.labels, self.contents, flags, False)
+
+    def __rand__(self, other: Any) -> Any:
+        return of_all(other).kept(lambda key: holds(self, key))
+
+    def __rsub__(self, other: Any) -> Any:
+        return of_all(other).kept(lambda key: negated(holds(self, key)))
+
+    union, intersection, difference = __or__, __and__, __sub__
 
     # --- as an array
 
@@ -366,7 +442,7 @@ def chosen(flag: Any, a: Any, b: Any) -> Any:
 
 
 def same_key(a: Any, b: Any) -> bool:
-    return a is b or type(a) is type(b) and bool(a == b)
+    return a is b or hash(a) == hash(b) and bool(a == b)
 
 
 def of_all(x: Any) -> SomeOf:
@@ -401,7 +477,7 @@ def refuse_by_source() -> None:
 
 
 def is_flag(x: Any) -> bool:
-    return isinstance(x, Array) and not x.shape
+    return isinstance(x, (Array, ndarray, bool_)) and not x.shape
 
 
 def kind_of(x: Any) -> type:
@@ -411,6 +487,25 @@ def kind_of(x: Any) -> type:
     <class 'list'>
     """
     return x.kind if type(x) is SomeOf else type(x)
+
+
+def of_kind(kind: type, x: Any) -> Any:
+    """`list(x)`, `set(x)` or `dict(x)`, where `x` may be such a container.
+
+    >>> of_kind(list, (1, 2))
+    [1, 2]
+    """
+    if type(x) is not SomeOf:
+        return kind(x)
+    if kind is x.kind:
+        return x.copy()
+    if kind is list:
+        return x.but(lambda item: item)
+    made = SomeOf(kind, [], [], [], kind is dict)
+    for item, flag in zip(x.listed(), x.flags, strict=True):
+        key, value = item if kind is dict else (item, None)
+        made.put(key, value, flag)
+    return some_of(kind, made.labels, made.contents, made.flags, made.ordered)
 
 
 def is_kind(x: Any, kinds: Any) -> bool:

@@ -10,8 +10,6 @@ import functools
 from collections.abc import Callable, Sequence
 from typing import Any
 
-import numpy
-
 from overt.runtime.arranging import chosen_item, is_open, order_of, picked, place_of
 from overt.runtime.array import Array
 from overt.runtime.changes import refuse_unless_carried
@@ -27,11 +25,11 @@ from overt.runtime.primitive import GRAPH
 from overt.runtime.risks import about_to_call
 from overt.runtime.some_of import MISSING, SomeOf, either
 from overt.runtime.some_of import chosen as some_chosen
-from overt.runtime.tree import tree_flatten, tree_leaves, tree_unflatten
+from overt.runtime.texts import Text, completed, open_values, shown
 from overt.runtime.truth import and_, or_
 
 __all__ = [
-    "all_", "any_", "bool_", "check", "complex_", "each_lane", "float_", "formatted", "int_",
+    "all_", "any_", "bool_", "check", "complex_", "each_lane", "float_", "int_",
     "max_", "min_", "once_a_call", "print_", "raise_if", "round_", "sorted_",
 ]  # fmt: skip
 
@@ -150,7 +148,7 @@ def sorted_some(items: SomeOf, key: Callable | None, reverse: bool) -> SomeOf:
     keys = np.stack([np.asarray(x if key is None else key(x)) for x in values])
     flags = np.stack([np.asarray(f) for f in items.flags])
     order = np.lexsort((-keys if reverse else keys, ~flags))
-    count = items.count()
+    count = items.number()
     return SomeOf(list, None, picked(values, order), [k < count for k in range(len(values))])
 
 
@@ -220,47 +218,9 @@ def _scalar(x: Any) -> Any:
 # --- text that waits for its values
 
 
-class Text:
-    """A format and the values to put into it once they are known."""
-
-    def __init__(self, pattern: str, values: tuple[Any, ...]):
-        self.pattern, self.values = pattern, values
-
-
-def formatted(pattern: str, *values: Any) -> Any:
-    """The text of an f-string, once its values are known.
-
-    >>> formatted("x = {:.2f}", 1.0)
-    'x = 1.00'
-    """
-    if any(is_open(x) for x in tree_leaves(values)):
-        return Text(pattern, values)
-    return pattern.format(*[_shown(v) for v in values])
-
-
-def _shown(x: Any) -> Any:
-    """A scalar array as the number it is, so that formats like `.2f` work."""
-    if isinstance(x, Array | numpy.ndarray) and not x.shape:
-        return numpy.asarray(x).item()
-    return x
-
-
 def _open_parts(args: tuple[Any, ...]) -> tuple[list[Any], Callable[[Any], list[Any]]]:
     """The values in `args` that are not known, and how to put them back in."""
-    parts = [x.values if isinstance(x, Text) else x for x in args]
-    leaves, definition = tree_flatten(parts)
-    places = [i for i, x in enumerate(leaves) if is_open(x)]
-
-    def complete(values: Any) -> list[Any]:
-        filled = list(leaves)
-        for i, value in zip(places, values, strict=True):
-            filled[i] = value
-        return [
-            x.pattern.format(*[_shown(v) for v in part]) if isinstance(x, Text) else _shown(part)
-            for x, part in zip(args, tree_unflatten(definition, filled), strict=True)
-        ]
-
-    return [leaves[i] for i in places], complete
+    return open_values(args), lambda found: [shown(x) for x in completed(args, iter(found))]
 
 
 def print_(*args: Any, **options: Any) -> None:

@@ -93,9 +93,30 @@ def a_dictionary(xs: Any) -> Any:
     return total + sum(found.values())
 
 
+def joined_and_repeated(xs: Any) -> Any:
+    big = [v * v for v in xs if v > 0.2]
+    every = [xs[1], *big, *(2 * big), 2.0]
+    return every[0] + 2.0 * every[2] + sum(every) + len(every)
+
+
+def merged(xs: Any) -> Any:
+    found = {i: v * v for i, v in enumerate(xs) if v > 0.2}
+    known = {0: xs[1], 1: xs[2]}
+    known.update(found)
+    both = {**found, 3: xs[0] * xs[1]}
+    return known[0] + 2.0 * known[1] + sum(list(both.values())) * len(known) + sum(found) * xs[0]
+
+
+def sets(xs: Any) -> Any:
+    big = {i for i, v in enumerate(xs) if v > 0.2}
+    even = {0, 2, 4}
+    both, less, more = big & even, even - big, big | even
+    return xs[0] * len(both) + xs[1] * len(less) + xs[2] * len(more) * sum(big)
+
+
 CASES = [
     the_mean, the_extremes, a_loop_over_it, an_array_of_it, two_lists, a_stack, neighbours,
-    in_order, a_dictionary,
+    in_order, a_dictionary, joined_and_repeated, merged, sets,
 ]  # fmt: skip
 
 
@@ -172,7 +193,15 @@ def inserted(xs: Any) -> Any:
     return big[0]
 
 
-@pytest.mark.parametrize("f", [unpacked, stored_into, inserted])
+def compared(xs: Any) -> Any:
+    return xs[0] if [v for v in xs if v > 0.2] > [xs[0]] else xs[1]
+
+
+def stepped(xs: Any) -> Any:
+    return sum([v for v in xs if v > 0.2][::2])
+
+
+@pytest.mark.parametrize("f", [unpacked, stored_into, inserted, compared, stepped])
 def test_what_is_refused(f: Callable) -> None:
     for way in (overt.jit(f), overt.jit(overt.grad(f))):
         with pytest.raises(StagingError, match="only the running program knows"):

@@ -75,6 +75,9 @@ class Selected(Array):
     def __len__(self) -> int:
         return operator.index(Length(self))
 
+    def __iter__(self) -> NoReturn:
+        self.refuse("iterating in Python (`list`, `tuple`, `*x`, a comprehension)")
+
     def compacted(self) -> tuple[Any, Any]:
         """The rows with the selected ones first, and how many these are."""
         from overt.runtime.numpy.selected_functions import compact

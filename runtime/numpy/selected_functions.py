@@ -181,7 +181,7 @@ def length(x: Any) -> Any:
     2
     """
     if hasattr(type(x), "__overt_truth__"):  # a container of some items
-        return x.count()
+        return x.number()
     return compact(x)[1] if isinstance(x, Selected) else len(x)
 
 
