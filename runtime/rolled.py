@@ -211,6 +211,8 @@ class _Rolled:
         self._refuse_endless(first)
         learned = recall(key)
         slots: list[Slot] = learned if learned and _contain(learned, first) else first
+        items, until = self.loop.items, self.loop.until
+        counted = items is not None and isinstance(items.length, int) and until is None
         for _ in range(_MOST_PASSES):
             region = Graph([a for s in slots for a in s.spec.avals()], self.graph)
             region.trips = self.trips
@@ -219,7 +221,7 @@ class _Rolled:
             new: list[Slot] = []
             for k, (slot, x) in enumerate(zip(slots, out, strict=True)):
                 try:
-                    new.append(slot.joined(x, self.none))
+                    new.append(slot.joined(x, self.none, counted))
                 except Unlike as unlike:
                     unlike.position = k - 2  # type: ignore[attr-defined]
                     raise

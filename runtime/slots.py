@@ -11,7 +11,7 @@ from overt.runtime.records import write_record
 from overt.runtime.repeated import Repeated, comes_from_outside
 from overt.runtime.saved import Buffers, Saved
 from overt.runtime.setbacks import Unlike
-from overt.runtime.some_of import grown
+from overt.runtime.some_of import grown, holds_some
 from overt.runtime.staging import Graph
 from overt.runtime.undefined import Undefined
 from overt.runtime.unsure import certain
@@ -28,10 +28,12 @@ class Slot:
     def compose(self, arrays: Iterator[Any]) -> Any:
         return self.spec.compose(arrays)
 
-    def joined(self, new: Any, none: bool) -> Slot:
+    def joined(self, new: Any, none: bool, counted: bool) -> Slot:
+        """What it may be after an iteration, of a loop whose iterations may be counted."""
         found = spec_of(new, numbers=True)
         spec = join(self.spec, found, none=none)
-        if grown(self.spec, spec):
+        by_loop = counted and holds_some(spec) and not (holds_some(self.spec) or holds_some(found))
+        if by_loop or grown(self.spec, spec):
             raise Unlike((), str(self.spec), str(found))
         return Slot(spec)
 
@@ -59,7 +61,7 @@ class SavedSlot(Slot):
         first, count = self.spec.compose(arrays)
         return Saved(first=first, count=count if self.lanes else None)
 
-    def joined(self, new: Any, none: bool) -> Slot:
+    def joined(self, new: Any, none: bool, counted: bool) -> Slot:
         slot = SavedSlot(self.spec, self.lanes)
         if type(new) is not Saved or isinstance(new.store, Buffers) or new.length > 1:
             raise StagingError("a loop must add one record an iteration to its Saved")

@@ -603,6 +603,7 @@ class Some(Spec):
         return [x for part in self.parts() for x in part.constants()]
 
     def compose(self, arrays: Iterator[Any]) -> Any:
+        refuse_by_source()
         values = [spec.compose(arrays) for spec in self.values]
         flags = [spec.compose(arrays) for spec in self.flags]
         return SomeOf(self.kind, self.labels, values, flags, self.ordered)
@@ -656,7 +657,6 @@ def joined(a: Spec, b: Spec, path: tuple[Any, ...]) -> Some | None:
     one, other = as_some(a), as_some(b)
     if one is None or other is None or one.kind is not other.kind:
         return None
-    refuse_by_source()
     keys, order = matched(one, other)
     values: list[Spec] = []
     flags: list[Spec] = []
@@ -705,6 +705,13 @@ def grown(before: Spec, after: Spec) -> bool:
     if not all(type(c) is list for c in children):
         return False
     return any(grown(x, y) for x, y in zip(*children, strict=False))  # type: ignore[arg-type]
+
+
+def holds_some(spec: Spec) -> bool:
+    """Whether there is such a container in a value."""
+    if isinstance(spec, Some):
+        return True
+    return isinstance(spec, Node) and any(map(holds_some, spec.children))
 
 
 def some_by_lane(mask: Any, a: Any, b: Any, choose: Callable) -> Any:

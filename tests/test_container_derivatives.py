@@ -376,3 +376,28 @@ def test_functions_in_containers(f):
     for way in (overt.grad(f), overt.jit(overt.grad(f))):
         numpy.testing.assert_allclose(way(X), want, rtol=1e-6)
     numpy.testing.assert_allclose(overt.vmap(overt.grad(f))(numpy.array([X, X])), want, rtol=1e-6)
+
+
+class Noted:
+    """An object; storing into it by name makes a derivative a recorded one."""
+
+
+def functions_made_by_a_loop(x):
+    """Derivatives of this are recorded: the functions that the loop makes hold `x` and `y`."""
+    powers = []
+    for k in range(3):
+        y = x * k
+        powers.append(lambda v, k=k, y=y: v**k * x + v * y)
+    noted = Noted()
+    setattr(noted, "name", x)  # noqa: B010
+    return sum(f(2.0 * x) for f in powers) + noted.name
+
+
+@pytest.mark.filterwarnings("ignore::overt.runtime.errors.RecordedWarning")
+def test_functions_made_by_a_recorded_loop():
+    want = slope(functions_made_by_a_loop, X)
+    for way in (
+        overt.grad(functions_made_by_a_loop),
+        overt.jit(overt.grad(functions_made_by_a_loop)),
+    ):
+        numpy.testing.assert_allclose(way(X), want, rtol=1e-5)
