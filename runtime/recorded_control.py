@@ -153,7 +153,8 @@ def recorded_loop(loop: Loop, carry: tuple, tape: Tape, run: Callable) -> tuple:
         record_bars = [counted_once(saved).reversed() for saved in turned.saved(out_bar)]
         bars, inner_bars = for_loop(loop_zip(passed.reversed(), *record_bars), back, first)
         unchanged = [tree_map(lambda _: None, saved) for saved in turned.saved(start)]
-        return [*_leaves(turned.merged(bars, unchanged), start), *_leaves(inner_bars, inner)]
+        start_bars = bars_of_side(start, turned.merged(bars, unchanged))
+        return [*_leaves(start_bars, start), *_leaves(inner_bars, inner)]
 
     return _noted(tape, inputs, tuple(out), pullback)
 

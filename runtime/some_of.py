@@ -664,12 +664,18 @@ def joined(a: Spec, b: Spec, path: tuple[Any, ...]) -> Some | None:
         if i is None or j is None:
             side, place = (other, j) if i is None else (one, i)
             values.append(side.values[place])  # type: ignore[index]
-            flags.append(join_values(side.flags[place], FLAG, path))  # type: ignore[index]
+            flags.append(join_flags(side.flags[place], FLAG, path))  # type: ignore[index]
         else:
             values.append(join(one.values[i], other.values[j], path))
-            flags.append(join_values(one.flags[i], other.flags[j], path))
+            flags.append(join_flags(one.flags[i], other.flags[j], path))
     ordered = one.ordered and other.ordered and is_increasing([j for _, j in order])
     return Some(one.kind, keys, values, flags, ordered)
+
+
+def join_flags(a: Spec, b: Spec, path: tuple[Any, ...]) -> Spec:
+    """The flag of an item of either; cotangents have none."""
+    none = next((x for x in (a, b) if isinstance(x, Known)), None)
+    return join_values(a, b, path) if none is None else none
 
 
 def matched(one: Any, other: Any) -> tuple[list[Any] | None, list[tuple[int | None, int | None]]]:

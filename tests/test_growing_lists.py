@@ -208,6 +208,20 @@ def test_what_is_refused(f: Callable) -> None:
             way(np.array(ROWS[0]))
 
 
+def advanced(x: Any) -> Any:
+    it, total = iter([1.0, 2.0, 3.0]), 0.0
+    while total < x:
+        total = total + next(it)
+    return total * x
+
+
+def test_an_iterator_that_a_loop_advances() -> None:
+    for x in (0.5, 2.0, 3.5):
+        slope = advanced(x) / x
+        assert overt.jit(advanced)(x) == advanced(x)
+        assert overt.grad(advanced)(x) == overt.jit(overt.grad(advanced))(x) == slope
+
+
 def test_no_item_there() -> None:
     with pytest.raises(IndexError, match="out of range"):
         overt.jit(lambda xs: [v for v in xs if v > 2.0][0])(np.array(ROWS[0]))
