@@ -47,6 +47,8 @@ class Grown:
                 for value in (c.init, c.next):
                     self.assign(c.name, value)
                     self.assign(c.out, value)
+                if self.ends_by_data(s) and c.next.id in self.changed:
+                    self.names |= {c.name, c.out}
         elif isinstance(s, If):
             on_data = not is_known(s.test, self.known) or self.reads_grown(s.test)
             for m in s.merges:
@@ -75,6 +77,14 @@ class Grown:
             self.dicts.add(target)
         if isinstance(value, ast.Call) and callee(value) == "len" or is_number(value, self.known):
             self.known.add(target)
+
+    def ends_by_data(self, s: For | While) -> bool:
+        """Whether data decides how often a loop runs."""
+        if s.until is not None:
+            return True
+        return isinstance(s, While) and not (
+            is_known(s.test, self.known) and not self.reads_grown(s.test)
+        )
 
     def count(self, s: For) -> None:
         name, target = callee(s.items), s.target

@@ -211,8 +211,7 @@ class _Rolled:
         self._refuse_endless(first)
         learned = recall(key)
         slots: list[Slot] = learned if learned and _contain(learned, first) else first
-        items, until = self.loop.items, self.loop.until
-        counted = items is not None and isinstance(items.length, int) and until is None
+        counted = self._counted()
         for _ in range(_MOST_PASSES):
             region = Graph([a for s in slots for a in s.spec.avals()], self.graph)
             region.trips = self.trips
@@ -230,6 +229,16 @@ class _Rolled:
                 return new, region, out
             slots = new
         raise StagingError(f"{self.loop.where()}: the types of its variables do not settle")
+
+    def _counted(self) -> bool:
+        """Whether Python may as well run the loop, asking it before each iteration."""
+        loop = self.loop
+        if loop.until is not None:
+            return False
+        if loop.items is not None:
+            return isinstance(loop.items.length, int)
+        assert loop.test is not None
+        return type(predicate(loop.test(*self.inits[2:]))) is bool
 
     def _refuse_endless(self, slots: list[Slot]) -> None:
         """A test that no variable changes: what it asks for is changed in place, by Python."""

@@ -65,6 +65,10 @@ def _chain(value: Any, rest: tuple[Callable[[], Any], ...], stops_at: bool) -> A
             if truth is stops_at:
                 return value
             value = later()
+        elif hasattr(type(value), "__overt_truth__") and not stops_at:
+            some, value = value, _joined(truth, truth, later, stops_at)
+            if not _is_flag(value):
+                some.refuse("`xs and ...` may give the empty container", "write `if xs:`")
         else:
             value = _joined(truth, value, later, stops_at)
     return value

@@ -107,6 +107,14 @@ def merged(xs: Any) -> Any:
     return known[0] + 2.0 * known[1] + sum(list(both.values())) * len(known) + sum(found) * xs[0]
 
 
+def drained(xs: Any) -> Any:
+    stack = [xs[0], xs[1] * xs[1], 0.4]
+    total = 0.1
+    while stack and total < xs[0] + xs[3]:
+        total = total + stack.pop()
+    return total * len(stack)
+
+
 def sets(xs: Any) -> Any:
     big = {i for i, v in enumerate(xs) if v > 0.2}
     even = {0, 2, 4}
@@ -117,6 +125,7 @@ def sets(xs: Any) -> Any:
 CASES = [
     the_mean, the_extremes, a_loop_over_it, an_array_of_it, two_lists, a_stack, neighbours,
     in_order, a_dictionary, joined_and_repeated, merged, sets,
+    drained,
 ]  # fmt: skip
 
 
