@@ -16,6 +16,7 @@ from typing import Any
 
 from overt.rewrites import core
 from overt.rewrites.core import Define, Function, Param, Source, reads
+from overt.rewrites.literals import is_literal
 from overt.rewrites.refusal import Refusal
 
 PARTIAL = "from functools import partial"
@@ -110,11 +111,11 @@ def names_outside(f: Function) -> frozenset[str]:
 
 
 def local_defaults(function: Function) -> dict[str, tuple[int, ast.expr]]:
-    """Parameters whose default is a value of the enclosing function: their place and that value."""
+    """Parameters whose default is no literal: their place and that value."""
     return {
         core.base(p.name): (i, p.default)
         for i, p in enumerate(function.params)
-        if p.default is not None and any(map(core.is_local, reads(p.default)))
+        if p.default is not None and not is_literal(p.default)
     }
 
 

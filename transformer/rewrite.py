@@ -16,6 +16,7 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
+from overt.rewrites.literals import is_literal
 from overt.runtime.places import GENERATED as PLACES
 from overt.transformer import cache, dependencies
 
@@ -72,7 +73,9 @@ def bring_to_life(rewritten: Rewritten, function: types.FunctionType) -> types.F
     """Instantiate a generated module for one user function (one closure)."""
     free = function.__code__.co_freevars
     owner = class_of(function)
-    factory_code = compiled(rewritten.text, rewritten.file, rewritten.functions, free, owner)
+    factory_code = compiled(
+        rewritten.text, rewritten.file, rewritten.functions, rewritten.main, free, owner
+    )
     scope: dict[str, Any] = {}
     exec(factory_code, function.__globals__, scope)
     made = scope[FACTORY](*[None] * len(free))
@@ -102,16 +105,18 @@ def rebind(f: types.FunctionType, cells: dict[str, Any]) -> types.FunctionType:
 
 
 def give_defaults(f: types.FunctionType, function: types.FunctionType) -> None:
-    """Parameters named like the user's have the user's default values, not copies of them."""
+    """Parameters of the user's function have the user's default values, not copies of them."""
     defaults = defaults_of(function)
     code = f.__code__
+
+    def given(name: str, default: Any) -> Any:
+        return defaults.get(name) if default is ... else default
+
     if f.__defaults__:
         names = code.co_varnames[: code.co_argcount][-len(f.__defaults__) :]
-        f.__defaults__ = tuple(
-            defaults.get(n, d) for n, d in zip(names, f.__defaults__, strict=True)
-        )
+        f.__defaults__ = tuple(map(given, names, f.__defaults__))
     if f.__kwdefaults__:
-        f.__kwdefaults__ = {n: defaults.get(n, d) for n, d in f.__kwdefaults__.items()}
+        f.__kwdefaults__ = {n: given(n, d) for n, d in f.__kwdefaults__.items()}
 
 
 def defaults_of(function: types.FunctionType) -> dict[str, Any]:
@@ -132,14 +137,20 @@ def class_of(function: types.FunctionType) -> str:
 
 @functools.lru_cache(maxsize=4096)
 def compiled(
-    text: str, file: str, functions: tuple[str, ...], free: tuple[str, ...], owner: str
+    text: str,
+    file: str,
+    functions: tuple[str, ...],
+    main: str,
+    free: tuple[str, ...],
+    owner: str,
 ) -> types.CodeType:
     """The module compiled as the body of a factory that returns its functions."""
     tree = ast.parse(text, file)
     body = [s for s in tree.body if not _is_docstring(s) and not _is_future(s)]
+    own = next((_written_defaults(s.args) for s in body if _is_function(s, main)), {})
     for s in body:
         if isinstance(s, ast.FunctionDef):
-            _drop_defaults(s.args)
+            _drop_defaults(s.args, own)
     result = ast.Return(ast.Tuple([ast.Name(n, ast.Load()) for n in functions], ast.Load()))
     arguments = ast.arguments([], [ast.arg(n) for n in free], None, [], [], None, [])
     parameters: dict[str, Any] = (
@@ -162,14 +173,37 @@ def _is_future(s: ast.stmt) -> bool:
     return isinstance(s, ast.ImportFrom) and s.module == "__future__"
 
 
-def _drop_defaults(arguments: ast.arguments) -> None:
-    """Defaults were evaluated when the user's function was defined; evaluate none of them again."""
-    arguments.defaults = [_dropped(d) for d in arguments.defaults]
-    arguments.kw_defaults = [d and _dropped(d) for d in arguments.kw_defaults]
+def _is_function(s: ast.stmt, name: str) -> bool:
+    return isinstance(s, ast.FunctionDef) and s.name == name
 
 
-def _dropped(default: ast.expr) -> ast.expr:
-    return default if isinstance(default, ast.Constant) else ast.Constant(None)
+def _written_defaults(arguments: ast.arguments) -> dict[str, str]:
+    """The default value of each parameter that has one, as it is written."""
+    places = [*arguments.posonlyargs, *arguments.args]
+    pairs = [*zip(places[len(places) - len(arguments.defaults) :], arguments.defaults, strict=True)]
+    pairs += [(a, d) for a, d in zip(arguments.kwonlyargs, arguments.kw_defaults, strict=True) if d]
+    return {a.arg: ast.dump(d) for a, d in pairs}
+
+
+def _drop_defaults(arguments: ast.arguments, own: dict[str, str]) -> None:
+    """Defaults were evaluated when the user's function was defined; evaluate none of them again.
+
+    `own` are those of the main function.  Others with such a name and value have them from there,
+    as `give_defaults` sees by `...`; literals of the functions that were nested in it stay.
+    """
+    written = _written_defaults(arguments)
+
+    def kept(name: str, default: ast.expr) -> ast.expr:
+        stays = is_literal(default) and written[name] != own.get(name)
+        return default if stays else ast.Constant(...)
+
+    names = [a.arg for a in (*arguments.posonlyargs, *arguments.args)]
+    names = names[len(names) - len(arguments.defaults) :]
+    arguments.defaults = [kept(n, d) for n, d in zip(names, arguments.defaults, strict=True)]
+    arguments.kw_defaults = [
+        d and kept(a.arg, d)
+        for a, d in zip(arguments.kwonlyargs, arguments.kw_defaults, strict=True)
+    ]
 
 
 class Mangle(ast.NodeTransformer):

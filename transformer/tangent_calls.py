@@ -277,7 +277,8 @@ def by_pair(
     bound = transformed.signature_of(f).bind(*args, **keywords)
     active = tuple(n for n, x in bound.arguments.items() if function_pairs.has_derivative(x))
     lift = transformed.needs_lifting(args, dots, keywords, keyword_dots)
-    pair = function_pairs.pair_of(f, active, lift)
+    moving = any(map(is_moving, (*dots, *keyword_dots.values())))
+    pair = function_pairs.pair_of(f, active, lift) if active and moving else None
     if pair is None:
         return None
 
