@@ -13,6 +13,7 @@ only Python can tell, such as the call of an unknown function, is caught where i
 from __future__ import annotations
 
 import ast
+import builtins
 import copy
 import sys
 from collections.abc import Callable, Iterator
@@ -22,6 +23,7 @@ from typing import Any
 from overt.rewrites.exits import EXITS, assign, branch, contains, negated
 from overt.rewrites.leaving import Leave, Leaving, Stmts, Way, ends
 from overt.rewrites.managers import Managers
+from overt.rewrites.refusal import Refusal
 from overt.rewrites.risks import Danger, Evaluation, Risks
 from overt.rewrites.scopes import (
     NESTED,
@@ -101,15 +103,22 @@ class Handling:
             return node.id
         if node is None:
             return BaseException
-        names = {n.id for n in ast.walk(node) if isinstance(n, ast.Name)}
-        found = None if names & self.own else self.managers.object(node)
-        if isinstance(found, type) and issubclass(found, BaseException):
+        found = self.named(node)
+        if is_exception(found):
             return found
         raise Unfollowed
 
+    def named(self, node: ast.expr | None) -> Any:
+        """What an expression names outside of the function."""
+        names = {n.id for n in ast.walk(node) if isinstance(n, ast.Name)} if node else set()
+        return None if node is None or names & self.own else self.managers.object(node)
+
     def kinds(self, node: ast.expr | None) -> tuple[Kind, ...]:
         if isinstance(node, ast.Tuple):
-            return tuple(self.kind(e) for e in node.elts)
+            return tuple(k for e in node.elts for k in self.kinds(e))
+        found = self.named(node)
+        if isinstance(found, tuple) and all(is_exception(k) for k in found):
+            return found
         return (self.kind(node),)
 
     def is_a(self, kind: Kind, other: Kind) -> bool:
@@ -156,6 +165,12 @@ class Handling:
     def handlers(self, s: ast.Try) -> list[Handler]:
         made = []
         for h in s.handlers:
+            if self.kinds(h.type) == (FloatingPointError,):
+                raise Refusal(
+                    "arrays raise no FloatingPointError, so this handler would never run",
+                    "Ask `np.isfinite(x)` with `if` instead.",
+                    h,
+                )
             inner = [n for b in h.body for n in nodes_of(b)]
             told = any(isinstance(n, ast.Raise) and n.exc is None for n in inner)
             told = (
@@ -193,6 +208,7 @@ class Handling:
         ):
             raise Unfollowed  # its arguments are those before the `finally`
         outer, self.frames = self.frames, self.frames[:depth]
+        exception, held = self.arguments(h, exception)
         body: Stmts = [
             Raising(exception, h.node.name or "").visit(copy.deepcopy(b)) for b in h.node.body
         ]
@@ -201,6 +217,7 @@ class Handling:
         ):
             made = assign(h.node.name, copy.deepcopy(exception), h.node)
             body = [made, *body]
+        body = [*held, *body]
         self.depth += 1
         if self.depth > 8:
             raise Unfollowed
@@ -208,6 +225,29 @@ class Handling:
         self.depth -= 1
         self.frames = outer
         return Leave(h.way, finals, body or [ast.copy_location(ast.Pass(), h.node)])
+
+    def arguments(self, h: Handler, exception: ast.expr) -> tuple[ast.expr, Stmts]:
+        """An exception whose arguments have names, where the handler reads them."""
+        reads = any(
+            isinstance(n, ast.Attribute) and n.attr == "args"
+            for b in h.node.body
+            for n in ast.walk(b)
+        )
+        if not reads or not isinstance(exception, ast.Call):
+            return exception, []
+        if not is_exception(self.named(exception.func)) or exception.keywords:
+            return exception, []
+        held: Stmts = []
+        args: list[ast.expr] = []
+        for a in exception.args:
+            if isinstance(a, ast.Constant):
+                args.append(a)
+                continue
+            name = self.new("argument")
+            self.own.add(name)
+            held.append(assign(name, a, h.node))
+            args.append(ast.Name(name, ast.Load()))
+        return ast.Call(exception.func, args, []), held
 
     # --- statements
 
@@ -459,10 +499,37 @@ class Raising(ast.NodeTransformer):
             return ast.copy_location(ast.Raise(copy.deepcopy(self.exception), None), node)
         return node
 
+    def visit_Subscript(self, node: ast.Subscript) -> ast.expr:
+        """`e.args[0]` is the argument itself."""
+        of, i = node.value, node.slice
+        args = self.exception.args if isinstance(self.exception, ast.Call) else []
+        if (
+            isinstance(of, ast.Attribute)
+            and of.attr == "args"
+            and isinstance(of.value, ast.Name)
+            and of.value.id == self.name
+            and isinstance(i, ast.Constant)
+            and isinstance(i.value, int)
+            and 0 <= i.value < len(args)
+            and is_builtin(self.exception)
+        ):
+            return copy.deepcopy(args[i.value])
+        return self.generic_visit(node)  # type: ignore[return-value]
+
     def visit_Try(self, node: ast.Try) -> ast.Try:
         return node
 
     visit_FunctionDef = visit_Lambda = visit_Try  # type: ignore[assignment]
+
+
+def is_builtin(exception: ast.expr) -> bool:
+    """Whether an exception is of a class of Python's own, which keeps its arguments as they are."""
+    f = exception.func if isinstance(exception, ast.Call) else None
+    return isinstance(f, ast.Name) and is_exception(getattr(builtins, f.id, None))
+
+
+def is_exception(value: Any) -> bool:
+    return isinstance(value, type) and issubclass(value, BaseException)
 
 
 def nodes_of(s: ast.stmt) -> Iterator[ast.AST]:

@@ -78,6 +78,8 @@ class Program:
 
     def is_straight(self, f: Function, seen: tuple[str, ...] = ()) -> bool:
         """Whether a function has no loop, no effect and calls nothing but such functions."""
+        if asks(f):
+            return False  # as it stands in the user's text, arrays would raise nothing in it
         if f.name in seen or any(p.kind not in ("positional", "normal") for p in f.params):
             return False
         for s in core.walk(f.body):
@@ -151,11 +153,35 @@ class Program:
         fwd_name, _, bwd_name = self.made[key].partition(" ")
         return fwd_name, bwd_name
 
+    def handling(self, f: Function) -> Function:
+        """The function, calling in their rewritten form those that ask what numbers would raise."""
+        table: dict[str, ast.expr] = {}
+        for call in calls(f):
+            inner = self.callee(call.func)
+            if inner is not None and inner.name not in self.functions and self.must_ask(inner):
+                key: tuple[str, str, frozenset[str]] = ("handling", inner.name, frozenset())
+                if key not in self.made:
+                    name = self.made[key] = self.fresh_global(f"{inner.name}_handling")
+                    self.generated[name] = inner
+                    own = replace(self.handling(inner), name=name)
+                    self.generated[name] = simplify(own, self)
+                table[inner.name] = core.name(self.made[key])
+        return core.map_function(f, core.Renaming(table)) if table else f
+
+    def must_ask(self, f: Function, seen: tuple[str, ...] = ()) -> bool:
+        """Whether a function, or one that it calls, asks what numbers would raise."""
+        if f.name in seen:
+            return False
+        inner = [c for call in calls(f) if (c := self.callee(call.func)) is not None]
+        return asks(f) or any(self.must_ask(c, (*seen, f.name)) for c in inner)
+
     # --- the result
 
     def finished(self, function: Function) -> Source:
         """The source of a generated function, and of all others that it uses."""
         safe = self.selects()
+        function = self.handling(function)
+        self.generated |= {n: self.handling(f) for n, f in [*self.generated.items()]}
         made = {**self.generated, function.name: function}
         done = {
             n: core.map_function(
@@ -276,6 +302,11 @@ def nodes(f: Function) -> list[ast.AST]:
 
     core.map_function(f, visit)
     return found
+
+
+def asks(f: Function) -> bool:
+    """Whether a function asks if numbers, which arrays stand for, would raise an exception."""
+    return any(core.is_call_of(n, "@is_zero", "@lacks", "@raises") for n in nodes(f))
 
 
 def calls(f: Function) -> list[ast.Call]:

@@ -18,12 +18,14 @@ import enum
 import sys
 from typing import TYPE_CHECKING, Any
 
+from numpy.linalg import LinAlgError
+
 from overt.rewrites import core
 from overt.rewrites.exits import assign, branch, negated
 from overt.rewrites.leaving import Leave, Stmts
 from overt.rewrites.scopes import NESTED
 from overt.runtime.ownership import is_library
-from overt.runtime.risks import TESTS
+from overt.runtime.risks import tests_of
 
 if TYPE_CHECKING:
     from overt.rewrites.handling import Handling
@@ -45,7 +47,10 @@ QUIET_METHODS = frozenset(
 DOMAIN = {
     ValueError: "math domain error",
     OverflowError: "math range error",
-    ZeroDivisionError: "division by zero",
+    ZeroDivisionError: "float division by zero"
+    if sys.version_info < (3, 14)
+    else "division by zero",
+    LinAlgError: "Singular matrix",
     IndexError: "list index out of range",
 }
 
@@ -173,8 +178,8 @@ class Risks:
         target = self.target(node.func)
         if target is sys.exit and h.handles(SystemExit):
             return Danger.ASKED
-        tests = TESTS.get(target) if isinstance(target, type) or callable(target) else None
-        if tests is not None and not node.keywords:
+        tests = tests_of(target)
+        if tests and not node.keywords:
             return Danger.ASKED if any(map(h.handles, tests)) else Danger.NONE
         unknown = Danger.CAUGHT if self.is_python_asked() else Danger.NONE
         if target is not None and is_library(getattr(target, "__module__", None) or "builtins"):
@@ -389,7 +394,7 @@ class Evaluation:
             return node
         if isinstance(node, ast.Call):
             args = [self.simple(a, "value") for a in node.args]
-            kinds = [k for k in TESTS[self.risks.target(node.func)] if h.handles(k)]
+            kinds = [k for k in tests_of(self.risks.target(node.func)) if h.handles(k)]
             self.leave_if([(k, raises(k, node.func, args)) for k in kinds])
             return ast.copy_location(ast.Call(node.func, args, []), node)
         found = self.risks.of_operator(node)
@@ -419,7 +424,7 @@ class Evaluation:
             if key in self.asked:
                 continue
             self.asked.add(key)
-            said = ast.Call(ast.Name(kind.__name__, ast.Load()), [ast.Constant(DOMAIN[kind])], [])
+            said = ast.Call(as_named(kind), [ast.Constant(DOMAIN[kind])], [])
             left = self.handling.leave(kind, said, self.at)
             if left is not None:
                 self.before.append(branch(test, left, [], self.at))
@@ -476,7 +481,10 @@ class Evaluation:
         return ast.Name(name, ast.Load())
 
 
+def as_named(kind: type) -> ast.Name:
+    """A kind of exceptions by a name that every module knows."""
+    return ast.Name("ValueError" if kind is LinAlgError else kind.__name__, ast.Load())
+
+
 def raises(kind: Any, f: ast.expr, args: list[ast.expr]) -> ast.expr:
-    return core.call(
-        core.name("@raises"), ast.Name(kind.__name__, ast.Load()), copy.deepcopy(f), *args
-    )
+    return core.call(core.name("@raises"), as_named(kind), copy.deepcopy(f), *args)

@@ -14,6 +14,7 @@ from numbers import Number
 from typing import Any
 
 import numpy
+from numpy.linalg import LinAlgError
 
 from overt.runtime.array import Array
 from overt.runtime.handled import CATCHING, refuse_if_caught
@@ -25,6 +26,7 @@ from overt.runtime.unsure import settled
 __all__ = ["is_zero", "lacks", "raises"]
 
 Test = Callable[..., Any]
+LINEAR_ALGEBRA = ("numpy.linalg", "overt.runtime.numpy.")
 Kinds = type[BaseException] | tuple[type[BaseException], ...]
 Tests = dict[type[Exception], Test]
 
@@ -80,6 +82,9 @@ def raises(kinds: Kinds, f: Callable[..., Any], *args: Any) -> Any:
     (True, False)
     """
     args = tuple(map(settled, args))
+    tests = tests_of(f)
+    if LinAlgError in tests:
+        return predicate(tests[LinAlgError](*args)) if issubclass(LinAlgError, kinds) else False
     arrays = [x for x in args if isinstance(x, Array)]
     if any(x.shape for x in arrays):
         return False
@@ -92,7 +97,7 @@ def raises(kinds: Kinds, f: Callable[..., Any], *args: Any) -> Any:
             return False
         return False
     found: Any = False
-    for kind, test in TESTS.get(f, {}).items():
+    for kind, test in tests.items():
         if issubclass(kind, kinds):
             found = found | test(*args)
     return predicate(found)
@@ -206,6 +211,24 @@ TESTS: dict[Callable[..., Any], Tests] = {
     },
 }
 
+OF_MATRICES: dict[str, Test] = {
+    "inv": lambda a: _np().any(_np().linalg.slogdet(a)[0] == 0),
+    "solve": lambda a, b: _np().any(_np().linalg.slogdet(a)[0] == 0),
+    "cholesky": lambda a: _np().any(_np().isnan(_np().linalg.cholesky(a))),
+}
+
+
+def tests_of(f: Any) -> Tests:
+    """The exceptions that a function raises for some numbers, and what tells so.
+
+    >>> [*tests_of(numpy.linalg.inv)], tests_of(numpy.sin)
+    ([<class 'numpy.linalg.LinAlgError'>], {})
+    """
+    if str(getattr(f, "__module__", "")).startswith(LINEAR_ALGEBRA):
+        test = OF_MATRICES.get(getattr(f, "__name__", ""))
+        return {} if test is None else {LinAlgError: test}
+    return TESTS.get(f, {}) if isinstance(f, type) or callable(f) else {}
+
 
 # --- where a `try` is not rewritten
 
@@ -228,7 +251,7 @@ def about_to_raise_power(x: Any, y: Any) -> None:
 
 def about_to_call(f: Callable[..., Any], *args: Any) -> None:
     """As `about_to_divide`, for a function of `math` or a builtin of values not known yet."""
-    for kind in TESTS.get(f, ()):
+    for kind in tests_of(f):
         said = "math range error" if kind is OverflowError else "math domain error"
         _ask(kind, said, lambda kind=kind: raises(kind, f, *args), users=True)  # type: ignore
 
