@@ -219,7 +219,9 @@ class Flatten:
 
     def result(self, node: ast.expr) -> ast.expr:
         """A returned value: names in the containers that the user wrote."""
-        if isinstance(node, ast.Tuple | ast.List):
+        if isinstance(node, ast.Tuple | ast.List) and not any(
+            isinstance(e, ast.Starred) for e in node.elts
+        ):
             return type(node)([self.result(e) for e in node.elts], ast.Load())
         if isinstance(node, ast.Dict) and None not in node.keys:
             return ast.Dict(node.keys, [self.result(v) for v in node.values])

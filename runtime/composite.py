@@ -26,6 +26,7 @@ class Composite:
         batch: Callable | None = None,
         zero_derivative: bool = False,
         open: bool = False,
+        elementwise: bool = False,
     ):
         functools.update_wrapper(self, fn)
         self.arrays = arrays
@@ -33,7 +34,7 @@ class Composite:
         self.batch = batch
         self.open = open  # whether its steps are checked by `checkify`, not its result
         zero = zero_derivative or all_none(vjp)
-        self.rule = Rule(fn.__name__, arrays, False, linear, vjp, jvp, zero)
+        self.rule = Rule(fn.__name__, arrays, elementwise, linear, vjp, jvp, zero)
         self.fn = fn
 
     @functools.cached_property
@@ -128,10 +129,16 @@ def composite(
     batch: Callable | None = None,
     zero_derivative: bool = False,
     open: bool = False,
+    elementwise: bool = False,
 ) -> Callable[[Callable], Composite]:
-    """Make a function over primitives one operation; `arrays` names its array parameters."""
+    """Make a function over primitives one operation; `arrays` names its array parameters.
+
+    `elementwise` says that these are broadcast together: cotangents are summed to their shapes.
+    """
 
     def decorate(fn: Callable) -> Composite:
-        return Composite(fn, tuple(arrays), vjp, jvp, linear, batch, zero_derivative, open)
+        return Composite(
+            fn, tuple(arrays), vjp, jvp, linear, batch, zero_derivative, open, elementwise
+        )
 
     return decorate

@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, Any
 
 import overt.runtime.numpy as np
 from overt.runtime import dtypes
-from overt.runtime.derivatives import sum_to
 from overt.runtime.later import found_later
 from overt.runtime.lax.convert import stop_gradient
 from overt.runtime.primitive import composite
@@ -81,8 +80,9 @@ def relu6(x: Any) -> Any:
     arrays=("x", "negative_slope"),
     vjp=(
         lambda g, out, x, negative_slope: np.where(x >= 0, g, negative_slope * g),
-        lambda g, out, x, negative_slope: sum_to(np.where(x >= 0, 0, x * g), negative_slope),
+        lambda g, out, x, negative_slope: np.where(x >= 0, 0, x * g),
     ),
+    elementwise=True,
 )
 def leaky_relu(x: Any, negative_slope: Any = 0.01) -> Any:
     """`x` where it is positive, else `negative_slope * x`.
@@ -136,8 +136,9 @@ hard_swish = hard_silu
     arrays=("x", "alpha"),
     vjp=(
         lambda g, out, x, alpha: np.where(x > 0, g, (out + alpha) * g),
-        lambda g, out, x, alpha: sum_to(np.where(x > 0, 0, np.expm1(x) * g), alpha),
+        lambda g, out, x, alpha: np.where(x > 0, 0, np.expm1(x) * g),
     ),
+    elementwise=True,
 )
 def elu(x: Any, alpha: Any = 1.0) -> Any:
     """`x` where it is positive, else `alpha * (exp(x) - 1)`.

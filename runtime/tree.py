@@ -321,7 +321,7 @@ def flatten_one_level(tree: Any) -> tuple[Iterable[Any], Any]:
     if level is None:
         raise ValueError(f"a leaf has no children: {tree!r} of type {type(tree).__name__}")
     children, data = level
-    return children, list(data.order) if isinstance(data, DictKeys) else data
+    return children, list(data.sorted) if isinstance(data, DictKeys) else data
 
 
 def flatten_one_level_with_keys(tree: Any) -> tuple[Iterable[tuple[Any, Any]], Any]:

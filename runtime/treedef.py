@@ -53,8 +53,12 @@ class PyTreeDef:
         return [PyTreeDef(child) for child in self.native.children()]
 
     def node_data(self) -> tuple[type, Any] | None:
-        """The type of the outermost container and its static data; None for a leaf."""
-        return self.native.node_data()
+        """The type of the outermost container and its static data; None for a leaf.
+
+        That of a dict are its keys, in the order of `children`.
+        """
+        data = self.native.node_data()
+        return (dict, list(data[1].sorted)) if data is not None and data[0] is dict else data
 
     def compose(self, inner: PyTreeDef) -> PyTreeDef:
         """This structure with `inner` in place of each leaf."""

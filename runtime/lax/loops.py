@@ -10,6 +10,7 @@ from typing import Any
 
 import overt.runtime as runtime
 import overt.runtime.numpy as np
+from overt.runtime.dtypes import is_bool
 from overt.runtime.lax.alternatives import check_branches, check_index
 from overt.runtime.lax.rows import as_arrays, empty_rows, records_of, stacked, with_record
 from overt.runtime.lax.shapes import concatenate
@@ -60,13 +61,14 @@ def switch(index: Any, branches: Sequence[Callable], *operands: Any) -> Any:
 def while_loop(cond_fun: Callable, body_fun: Callable, init_val: Any) -> Any:
     """The value that `body_fun` leaves, applied again and again while `cond_fun` holds.
 
-    Errors: TypeError if `body_fun` returns another structure than it was given.
+    Errors: TypeError if `body_fun` returns another structure than it was given, and for a
+    `cond_fun` that does not give one bool.
 
     >>> print(while_loop(lambda x: x < 10, lambda x: x * 2, 3))
     12
     """
     val = as_arrays(init_val)
-    while cond_fun(val):
+    while one_bool(cond_fun(val)):
         new = body_fun(val)
         check_structure("while_loop", val, new)
         val = new
@@ -272,6 +274,16 @@ def empty_map(f: Callable, xs: Any) -> Any:
 
 def _row_of_zeros(xs: Any) -> Any:
     return tree_map(lambda x: np.zeros(np.shape(x)[1:], np.result_type(x)), xs)
+
+
+def one_bool(test: Any) -> Any:
+    """The test of a loop itself. Errors: TypeError if it is no bool, or an array of several."""
+    if shape_of(test) or not is_bool(np.result_type(test)):
+        raise TypeError(
+            "lax.while_loop: cond_fun must give one bool (shape (), dtype bool), but gave "
+            f"{np.result_type(test)} of shape {shape_of(test)}; compare, or use np.any or np.all"
+        )
+    return test
 
 
 def check_structure(name: str, before: Any, after: Any) -> None:

@@ -11,6 +11,7 @@ import numpy
 
 import overt.runtime.numpy as np
 from overt.runtime.batching import vmap_call
+from overt.runtime.called import call as called
 from overt.runtime.numpy import ufuncs
 from overt.runtime.numpy.movement import normal_axes, normal_axis
 
@@ -36,7 +37,7 @@ def apply_along_axis(func1d: Callable, axis: int, arr: Any, *args: Any, **kwargs
 
 
 def _called(f: Callable, args: tuple, kwargs: dict[str, Any], line: Any) -> Any:
-    return f(line, *args, **kwargs)
+    return called(f, line, *args, **kwargs)
 
 
 def _mapped(f: Callable, *args: Any) -> Any:
@@ -51,7 +52,7 @@ def apply_over_axes(func: Callable, a: Any, axes: Any) -> Any:
     """
     a = np.asarray(a)
     for axis in normal_axes(axes, a.ndim):
-        result = func(a, axis)
+        result = called(func, a, axis)
         a = result if result.ndim == a.ndim else np.expand_dims(result, axis)
     return a
 
@@ -115,7 +116,7 @@ class vectorize:  # noqa: N801
             for i, x in zip(places, given, strict=False):
                 filled[i] = x
             by_name = dict(zip(named, given[len(places) :], strict=True))
-            return self.pyfunc(*filled, **held, **by_name)
+            return called(self.pyfunc, *filled, **held, **by_name)
 
         cores = [()] * len(arrays) if self._sides is None else self._sides[0]
         if len(cores) != len(arrays):

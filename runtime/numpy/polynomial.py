@@ -9,6 +9,7 @@ import numpy
 import overt.runtime.numpy as np
 from overt.runtime import dtypes
 from overt.runtime.numpy.array_function import array_function
+from overt.runtime.numpy.index_plan import mask_if_known
 
 __all__ = [
     "poly", "polyadd", "polyder", "polydiv", "polyfit", "polyint", "polymul", "polysub", "polyval",
@@ -157,16 +158,29 @@ def poly(seq_of_zeros: Any) -> Any:
     return p
 
 
-@array_function(arrays=("p",))
-def roots(p: Any, *, strip_zeros: bool = False) -> Any:
+def roots(p: Any, *, strip_zeros: bool = True) -> Any:
     """Roots of a polynomial: the eigenvalues of its companion matrix.
 
-    The first coefficient must not be zero.
+    Zeros before the first coefficient are left out, and zeros behind the last one are roots at
+    zero, where the values are known.  In a compiled program, or without `strip_zeros`, the first
+    coefficient must not be zero: the result is NaN if it is.
 
     >>> print(np.round(np.sort(np.real(np.roots(np.array([1.0, 0.0, -4.0])))), 3))
     [-2.  2.]
     """
     p = _coefficients(p)
+    places = mask_if_known(p != 0) if strip_zeros else None
+    if places is None:
+        return _eigenvalues_of_companion(p)
+    (places,) = numpy.nonzero(places)
+    if not places.size:
+        return _eigenvalues_of_companion(p[:0])
+    found = _eigenvalues_of_companion(p[int(places[0]) : int(places[-1]) + 1])
+    return np.pad(found, (0, p.shape[0] - 1 - int(places[-1])))
+
+
+@array_function(arrays=("p",))
+def _eigenvalues_of_companion(p: Any) -> Any:
     p = np.astype(p, dtypes.to_inexact(p.dtype))
     n = p.shape[0] - 1
     if n < 1:

@@ -259,6 +259,7 @@ def clip_tangent(dots: Any, out: Any, a: Any, min: Any, max: Any, a_min: Any, a_
         lambda g, out, a, min, max, a_min, a_max: g * at_upper(a, min, max, a_min, a_max),
     ),
     jvp=clip_tangent,
+    elementwise=True,
 )
 def clip(a: Any, min: Any = None, max: Any = None, *, a_min: Any = None, a_max: Any = None) -> Any:
     """`a` held between bounds; None is no bound. `a_min` and `a_max` are other names of the bounds.

@@ -186,6 +186,7 @@ def _odd(n: Any, value: Any) -> Any:
         None,
         lambda g, out, n, x: g * (jn(n - 1, x) - jn(n + 1, x)) / 2,
     ),
+    elementwise=True,
 )
 def jn(n: Any, x: Any) -> Any:
     """Bessel function of the first kind of integer order `n`.
@@ -213,6 +214,7 @@ def jn(n: Any, x: Any) -> Any:
         None,
         lambda g, out, n, x: g * (yn(n - 1, x) - yn(n + 1, x)) / 2,
     ),
+    elementwise=True,
 )
 def yn(n: Any, x: Any) -> Any:
     """Bessel function of the second kind of integer order `n`; NaN for negative numbers.
@@ -283,6 +285,7 @@ def iv(v: Any, x: Any) -> Any:
         lambda g, out, v, x: g * ive_along(v, x, (0,)),
         lambda g, out, v, x: g * (ive(v + 1, x) + order_over(v, x, out) - np.sign(x) * out),
     ),
+    elementwise=True,
 )
 def ive(v: Any, x: Any) -> Any:
     """`exp(-abs(x)) * iv(v, x)`.
@@ -304,6 +307,7 @@ def ive(v: Any, x: Any) -> Any:
         lambda g, out, v, x, *, along: g * ive_along(v, x, (*along, 0)),
         lambda g, out, v, x, *, along: g * ive_along(v, x, (*along, 1)),
     ),
+    elementwise=True,
 )
 def ive_along(v: Any, x: Any, along: tuple[int, ...]) -> Any:
     """Derivative of `ive` by the arguments at the positions `along`, one after the other."""

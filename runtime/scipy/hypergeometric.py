@@ -150,6 +150,7 @@ def _kummer(a: Any, b: Any, x: Any) -> Any:
         lambda g, out, a, b, x, *, along: g * hyp1f1_along(a, b, x, (*along, 1)),
         lambda g, out, a, b, x, *, along: g * hyp1f1_along(a, b, x, (*along, 2)),
     ),
+    elementwise=True,
 )
 def hyp1f1_along(a: Any, b: Any, x: Any, along: tuple[int, ...]) -> Any:
     """Derivative of `hyp1f1` by the arguments at the positions `along`, one after the other."""
@@ -163,6 +164,7 @@ def hyp1f1_along(a: Any, b: Any, x: Any, along: tuple[int, ...]) -> Any:
         lambda g, out, a, b, x: g * hyp1f1_along(a, b, x, (1,)),
         lambda g, out, a, b, x: g * (a / b) * hyp1f1(a + 1, b + 1, x),
     ),
+    elementwise=True,
 )
 def hyp1f1(a: Any, b: Any, x: Any) -> Any:
     """Kummer's confluent hypergeometric function, the sum of `(a)_k / (b)_k * x**k / k!`.
@@ -232,6 +234,7 @@ def _sum(a: Any, b: Any, c: Any, x: Any) -> tuple[Any, Any]:
         lambda g, out, a, b, c, x, *, along: g * hyp2f1_along(a, b, c, x, (*along, 2)),
         lambda g, out, a, b, c, x, *, along: g * hyp2f1_along(a, b, c, x, (*along, 3)),
     ),
+    elementwise=True,
 )
 def hyp2f1_along(a: Any, b: Any, c: Any, x: Any, along: tuple[int, ...]) -> Any:
     """Derivative of `hyp2f1` by the arguments at the positions `along`, one after the other."""
@@ -246,6 +249,7 @@ def hyp2f1_along(a: Any, b: Any, c: Any, x: Any, along: tuple[int, ...]) -> Any:
         lambda g, out, a, b, c, x: g * hyp2f1_along(a, b, c, x, (2,)),
         lambda g, out, a, b, c, x: g * (a * b / c) * hyp2f1(a + 1, b + 1, c + 1, x),
     ),
+    elementwise=True,
 )
 def hyp2f1(a: Any, b: Any, c: Any, x: Any) -> Any:
     """Gauss's hypergeometric function, the sum of `(a)_k * (b)_k / (c)_k * x**k / k!`.

@@ -108,6 +108,7 @@ def _lower_and_upper(a: Any, x: Any) -> tuple[Any, Any]:
         lambda g, out, a, x, *, along: g * gammainc_along(a, x, (*along, 0)),
         lambda g, out, a, x, *, along: g * gammainc_along(a, x, (*along, 1)),
     ),
+    elementwise=True,
 )
 def gammainc_along(a: Any, x: Any, along: tuple[int, ...]) -> Any:
     """Derivative of `gammainc` by the arguments at the positions `along`, one after the other."""
@@ -121,6 +122,7 @@ def gammainc_along(a: Any, x: Any, along: tuple[int, ...]) -> Any:
         lambda g, out, a, x: g * gammainc_along(a, x, (0, 0)),
         lambda g, out, a, x: g * gamma_density(a, x) * (np.log(x) - digamma(a)),
     ),
+    elementwise=True,
 )
 def gammainc_by_a(a: Any, x: Any) -> Any:
     """Derivative of `gammainc` by `a`."""
@@ -136,6 +138,7 @@ def gammainc_by_a(a: Any, x: Any) -> Any:
         lambda g, out, a, x: g * gammainc_by_a(a, x),
         lambda g, out, a, x: g * gamma_density(a, x),
     ),
+    elementwise=True,
 )
 def gammainc(a: Any, x: Any) -> Any:
     """Regularized lower incomplete gamma function.
@@ -154,6 +157,7 @@ def gammainc(a: Any, x: Any) -> Any:
         lambda g, out, a, x: -g * gammainc_by_a(a, x),
         lambda g, out, a, x: -g * gamma_density(a, x),
     ),
+    elementwise=True,
 )
 def gammaincc(a: Any, x: Any) -> Any:
     """Regularized upper incomplete gamma function.
@@ -215,6 +219,7 @@ def _betainc(a: Any, b: Any, x: Any) -> Any:
         lambda g, out, a, b, x, *, along: g * betainc_along(a, b, x, (*along, 1)),
         lambda g, out, a, b, x, *, along: g * betainc_along(a, b, x, (*along, 2)),
     ),
+    elementwise=True,
 )
 def betainc_along(a: Any, b: Any, x: Any, along: tuple[int, ...]) -> Any:
     """Derivative of `betainc` by the arguments at the positions `along`, one after the other."""
@@ -228,6 +233,7 @@ def betainc_along(a: Any, b: Any, x: Any, along: tuple[int, ...]) -> Any:
         lambda g, out, a, b, x: g * betainc_along(a, b, x, (1,)),
         lambda g, out, a, b, x: g * beta_density(a, b, x),
     ),
+    elementwise=True,
 )
 def betainc(a: Any, b: Any, x: Any) -> Any:
     """Regularized incomplete beta function.

@@ -85,6 +85,7 @@ def _prepared(a: Any, x: Any) -> tuple[Any, ...]:
         lambda g, out, a, x: no_derivative("igamma_grad_a", "a"),
         lambda g, out, a, x: no_derivative("igamma_grad_a", "x"),
     ),
+    elementwise=True,
 )
 def igamma_grad_a(a: Any, x: Any) -> Any:
     """The derivative of the regularized lower incomplete gamma function by `a`.
@@ -103,6 +104,7 @@ def igamma_grad_a(a: Any, x: Any) -> Any:
         lambda g, out, a, x: no_derivative("random_gamma_grad", "a"),
         lambda g, out, a, x: no_derivative("random_gamma_grad", "x"),
     ),
+    elementwise=True,
 )
 def random_gamma_grad(a: Any, x: Any) -> Any:
     """How a gamma-distributed sample `x` moves with its shape `a`: -(dP/da) / (dP/dx).

@@ -36,6 +36,7 @@ def slope_of_expn(out: Any, n: Any, x: Any) -> Any:
         lambda g, out, n, x: no_derivative("expn", "n"),
         lambda g, out, n, x: g * slope_of_expn(out, n, x),
     ),
+    elementwise=True,
 )
 def expn(n: Any, x: Any) -> Any:
     """Exponential integral of order `n`: of `exp(-x * t) / t**n` from 1 to infinity.
@@ -235,6 +236,7 @@ def _legendre() -> tuple[numpy.ndarray, numpy.ndarray]:
         lambda g, out, h, a: g * slope_of_owens_t(h, a),
         lambda g, out, h, a: g * np.exp(-(h**2) * (1 + a**2) / 2) / (2 * np.pi * (1 + a**2)),
     ),
+    elementwise=True,
 )
 def owens_t(h: Any, a: Any) -> Any:
     """Owen's T: of two independent standard normals, P(X > h and 0 < Y < a * X).

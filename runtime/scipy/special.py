@@ -159,6 +159,7 @@ def log_softmax(x: Any, axis: Any = None) -> Any:
         lambda g, out, x, y: times(g, np.log(y)),
         lambda g, out, x, y: times(g, np.where(x == 0, 0, over(x, np.where(x == 0, 1, y)))),
     ),
+    elementwise=True,
 )
 def xlogy(x: Any, y: Any) -> Any:
     """`x * log(y)`, and zero where `x` is zero.
@@ -176,6 +177,7 @@ def xlogy(x: Any, y: Any) -> Any:
         lambda g, out, x, y: times(g, np.log1p(y)),
         lambda g, out, x, y: times(g, np.where(x == 0, 0, over(x, np.where(x == 0, 1, 1 + y)))),
     ),
+    elementwise=True,
 )
 def xlog1py(x: Any, y: Any) -> Any:
     """`x * log(1 + y)`, and zero where `x` is zero.

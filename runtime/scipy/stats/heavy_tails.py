@@ -74,6 +74,7 @@ def student_by_df(x: Any, df: Any) -> Any:
         lambda g, out, x, df: -g * student_density(x, df),  # that of `betainc` has no limit at zero
         lambda g, out, x, df: g * student_by_df(x, df),
     ),
+    elementwise=True,
 )
 def _student_tail(x: Any, df: Any) -> Any:
     x, df = np.broadcast_arrays(x, df)
