@@ -9,7 +9,7 @@ mistaken for a global one, and printing can give it back its user's name.
 from __future__ import annotations
 
 import ast
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -533,6 +533,13 @@ def blocks_of(s: Stmt) -> tuple[Block, ...]:
     if isinstance(s, For | While | With):
         return (s.body,)
     return ()
+
+
+def with_blocks(s: Stmt, blocks: Sequence[Block]) -> Stmt:
+    """The statement with other blocks, in the order of `blocks_of`."""
+    if isinstance(s, If):
+        return replace(s, then=blocks[0], orelse=blocks[1])
+    return replace(s, body=blocks[0]) if isinstance(s, For | While | With) else s
 
 
 @dataclass(frozen=True)

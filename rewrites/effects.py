@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from overt.rewrites import core
 from overt.rewrites.core import Assign, Define, Do, Function, If
-from overt.rewrites.raising import raises_alone
+from overt.rewrites.raising import raises_alone, waits
 from overt.rewrites.scopes import CHANGING
 
 if TYPE_CHECKING:
@@ -125,7 +125,8 @@ def must_stay(block: core.Block) -> bool:
         inner = core.blocks_of(s)
         if isinstance(s, If) and any(map(raises_alone, inner)):
             inner = tuple(b for b in inner if not raises_alone(b))
-        if isinstance(s, Do) and not isinstance(s.node, movable) or any(map(must_stay, inner)):
+        kept = isinstance(s, Do) and not isinstance(s.node, movable) and not waits(s.node)
+        if kept or any(map(must_stay, inner)):
             return True
         if "next" in core.reads_of(s) or any(map(advances, own_calls(s))):
             return True  # what is left of an iterator, only Python knows

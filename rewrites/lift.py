@@ -46,7 +46,7 @@ from overt.rewrites.effects import (
 from overt.rewrites.grown import Grown
 from overt.rewrites.lift_expressions import LITERALS, Expressions
 from overt.rewrites.liveness import prune
-from overt.rewrites.raising import checked
+from overt.rewrites.raising import as_check, checked, raised_later, waits
 from overt.rewrites.scopes import is_not_in_place, new_name
 from overt.rewrites.selections import selections
 
@@ -353,6 +353,7 @@ class FunctionLifter:
 
     def function(self, f: Function) -> Function:
         f = prune(f, self.callees.namespace)
+        f = replace(f, body=raised_later(f.body))
         params = tuple(
             replace(p, default=self.expr(p.default) if p.default is not None else None)
             for p in f.params
@@ -448,6 +449,9 @@ class FunctionLifter:
         if isinstance(node, ast.Assert) and not self.is_plain(node.test):
             message = [] if node.msg is None else [self.expr(node.msg)]
             call = self.helper("check", self.expr(node.test), *message)
+            return [replace(s, node=ast.Expr(call))]
+        if isinstance(node, ast.Raise) and waits(node):
+            call = as_check(self, node, core.constant(True))
             return [replace(s, node=ast.Expr(call))]
         return [replace(s, node=Expressions(self).visit(node))]
 

@@ -8,6 +8,7 @@ return np.sqrt(x)
 from __future__ import annotations
 
 import ast
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from overt.rewrites import core
@@ -22,14 +23,57 @@ def raises_alone(block: core.Block) -> ast.Raise | None:
     if len(block) != 1 or not isinstance(block[0], Do):
         return None
     node = block[0].node
-    if not isinstance(node, ast.Raise) or node.exc is None or node.cause is not None:
-        return None
+    return node if isinstance(node, ast.Raise) and can_wait(node) else None
+
+
+def can_wait(node: ast.Raise) -> bool:
+    """Whether a `raise` says enough for the running program to do it."""
     call = node.exc
     if isinstance(call, ast.Call):
-        if call.keywords or any(isinstance(a, ast.Starred) for a in call.args):
-            return None
+        if any(isinstance(a, ast.Starred) for a in call.args):
+            return False
+        if any(k.arg is None for k in call.keywords):
+            return False
         call = call.func
-    return node if isinstance(call, ast.Name | ast.Attribute) else None
+    return isinstance(call, ast.Name | ast.Attribute)
+
+
+def raised_later(block: core.Block, in_branch: bool = False) -> core.Block:
+    """The block, where each `raise` that ends a side of a branch is left to the program.
+
+    if x < 0:                                 print(x)
+        print(x)                       ->     raise_if(True, ValueError)
+        raise ValueError
+    """
+    done = [
+        core.with_blocks(s, [raised_later(b, isinstance(s, If)) for b in core.blocks_of(s)])
+        for s in block
+    ]
+    last = done[-1] if len(done) > 1 and in_branch else None
+    if isinstance(last, Do) and isinstance(last.node, ast.Raise) and can_wait(last.node):
+        node = ast.copy_location(ast.Raise(last.node.exc, last.node.cause), last.node)
+        node.waits = True  # type: ignore[attr-defined]
+        done[-1] = replace(last, node=node)
+    return tuple(done)
+
+
+def waits(node: ast.AST) -> bool:
+    return getattr(node, "waits", False)
+
+
+def as_check(lifter: FunctionLifter, node: ast.Raise, test: ast.expr) -> ast.Call:
+    """`raise_if(test, ValueError, lambda: (message,))`"""
+    assert node.exc is not None
+    kind, parts = node.exc, []
+    named: dict[str, ast.expr] = {}
+    if isinstance(kind, ast.Call):
+        arguments = [lifter.expr(a) for a in (*kind.args, *(k.value for k in kind.keywords))]
+        nothing = ast.arguments([], [], None, [], [], None, [])
+        parts = [ast.Lambda(nothing, core.tuple_of(arguments))] if arguments else []
+        names = [core.constant(k.arg) for k in kind.keywords]
+        named = {"named": core.tuple_of([*names])} if names else {}
+        kind = kind.func
+    return lifter.helper("raise_if", test, lifter.expr(kind), *parts, **named)
 
 
 def checked(lifter: FunctionLifter, s: If) -> list[core.Stmt] | None:
@@ -40,14 +84,10 @@ def checked(lifter: FunctionLifter, s: If) -> list[core.Stmt] | None:
             continue
         other = "orelse" if side == "then" else "then"
         test = s.test if side == "then" else ast.UnaryOp(ast.Not(), s.test)
-        kind, parts = node.exc, []
-        if isinstance(kind, ast.Call):
-            arguments = [lifter.expr(a) for a in kind.args]
-            nothing = ast.arguments([], [], None, [], [], None, [])
-            parts = [ast.Lambda(nothing, core.tuple_of(arguments))] if arguments else []
-            kind = kind.func
-        call = lifter.helper("raise_if", lifter.expr(test), lifter.expr(kind), *parts)
+        call = as_check(lifter, node, lifter.expr(test))
         merges = [Assign(m.name, getattr(m, other), s.origin) for m in s.merges]
         rest = lifter.block((*getattr(s, other), *merges))
-        return [Do(ast.Expr(call), s.origin), *rest]
+        own = block[0].origin  # an exception names the line of its `raise`
+        place = replace(s.origin, line=own.line, text=own.text) if own.line else s.origin
+        return [Do(ast.Expr(call), place), *rest]
     return None

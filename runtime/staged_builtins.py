@@ -14,7 +14,7 @@ from overt.runtime.arranging import chosen_item, is_open, order_of, picked, plac
 from overt.runtime.array import Array
 from overt.runtime.changes import refuse_unless_carried
 from overt.runtime.dispatch import AGAIN
-from overt.runtime.handled import CATCHING, refuse_if_caught
+from overt.runtime.handled import CATCHING, in_region, refuse_if_caught
 from overt.runtime.host import host_callback
 from overt.runtime.lanes import Lanes
 from overt.runtime.masks import active_lanes
@@ -252,22 +252,35 @@ def check(test: Any, message: Any = None) -> None:
     each_lane([truth, *values], active_lanes(), fail)
 
 
-def raise_if(test: Any, kind: Any, arguments: Callable[[], tuple] = tuple) -> None:
+def raise_if(
+    test: Any,
+    kind: Any,
+    arguments: Callable[[], tuple] = tuple,
+    named: tuple[str, ...] = (),
+) -> None:
     """`if test: raise kind(*arguments())`, when the program gets here; in every lane of a `vmap`.
+
+    The last arguments are given by name, if there are names.
 
     >>> raise_if(1 > 2, ValueError, lambda: ("wrong order",))
     """
     truth = predicate(test)
     if truth is False:
         return
-    if truth is True and active_lanes() is None:
-        raise kind(*arguments()) if isinstance(kind, type) else kind
+
+    def made(given: Sequence[Any]) -> BaseException:
+        first = len(given) - len(named)
+        by_name = dict(zip(named, given[first:], strict=True))
+        return kind(*given[:first], **by_name) if isinstance(kind, type) else kind
+
+    if truth is True and active_lanes() is None and not in_region():
+        raise made(arguments())
     refuse_if_caught(kind if isinstance(kind, type) else type(kind))
     values, complete = _open_parts(arguments())
 
     def fail(found: Any) -> None:
         if bool(found[0]):
-            raise kind(*complete(found[1:])) if isinstance(kind, type) else kind
+            raise made(complete(found[1:]))
 
     each_lane([truth, *values], active_lanes(), fail)
 

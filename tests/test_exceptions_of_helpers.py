@@ -273,3 +273,80 @@ def test_handlers_that_would_never_run_are_refused():
     for way in (overt.jit(f), overt.grad(f), overt.vmap(f)):
         with pytest.raises(overt.errors.Refusal, match="FloatingPointError.*never run"):
             way(np.ones(2))
+
+
+class TooLarge(Exception):
+    def __init__(self, value, *, why):
+        super().__init__(f"{why}: {value}")
+
+
+def behind_a_statement(x):
+    n = 1.0
+    if x > 1.0:
+        n = n + x
+        raise ValueError(f"bad {x:.2f} {n}")
+    return x * n
+
+
+def from_a_handler(x):
+    try:
+        y = 1.0 / (x - 2.0)
+    except ZeroDivisionError as e:
+        raise ValueError(f"zero at {x}") from e
+    return y
+
+
+def again_after_a_print(x):
+    try:
+        y = 1.0 / (x - 2.0)
+    except ZeroDivisionError:
+        print("failed at", x)
+        raise
+    return y
+
+
+def from_a_loop(x):
+    for k in range(3):
+        if x > k + 1:
+            print("left at", k)
+            raise ValueError("large", k)
+    return x
+
+
+def with_an_argument_by_name(x):
+    if x > 1.0:
+        raise TooLarge(x, why="too large")
+    return x
+
+
+def made_before(x):
+    if x > 1.0:
+        error = ValueError("stored")
+        raise error
+    return x
+
+
+UNCAUGHT = [
+    behind_a_statement, from_a_handler, again_after_a_print, from_a_loop,
+    with_an_argument_by_name, made_before,
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("f", UNCAUGHT, ids=lambda f: f.__name__)
+def test_uncaught_exceptions(f, capsys):
+    """The program raises what Python does, with the line of the `raise`; else nothing happens."""
+    with pytest.raises(Exception) as python:
+        f(2.0)
+    said = capsys.readouterr().out
+    slopes = overt.jit(overt.vmap(overt.grad(f)))
+    for way in (overt.jit(f), overt.jit(overt.grad(f))):
+        assert np.isfinite(way(0.5))
+    np.testing.assert_allclose(slopes(np.array([0.5, 0.25]))[0], overt.grad(f)(0.5), rtol=1e-6)
+    assert not capsys.readouterr().out
+    ways = (overt.jit(f), overt.jit(overt.grad(f)), lambda x: overt.vmap(f)(np.array([0.5, x])))
+    for way in ways:
+        with pytest.raises(type(python.value)) as ours:
+            way(2.0)
+        assert ours.value.args == python.value.args
+        assert capsys.readouterr().out == said
+        assert any("raise" in note for note in ours.value.__notes__)
