@@ -54,6 +54,18 @@ class Calls(Operations):
         result = self.op("stablehlo.custom_call", operands, out_types, made)
         return [result] if len(out_types) == 1 else list(result.results)
 
+    def compiler_call(
+        self, target: str, operands: Sequence[Value], out_types: Sequence[Any], config: str = ""
+    ) -> list[Value]:
+        """A call of a routine that XLA's compiler has itself, such as "Qr" on TPU."""
+        made = {
+            "call_target_name": ir.StringAttr.get(target, CONTEXT),
+            "api_version": int32(1),
+            "backend_config": ir.StringAttr.get(config, CONTEXT),
+        }
+        result = self.op("stablehlo.custom_call", operands, out_types, made)
+        return [result] if len(out_types) == 1 else list(result.results)
+
     def callback(self, fn: Callable, operands: Sequence[Value], out_types: Sequence[Any]) -> list:
         """Call `fn(*ndarrays) -> tuple of ndarrays` on the host when the program gets here."""
         if self.platform == "tpu":

@@ -13,6 +13,7 @@ from overt.runtime.numpy.lapack import (
     batched_in_front,
     nan_unless,
     on_gpu,
+    only_on_cpu,
     solver_call,
     succeeded,
 )
@@ -45,12 +46,15 @@ def _lower_solution(
     block = (out.shape, out.dtype, 2)
     ranks = [1, 1, 1, 2]
     if perturb_singular:
+        if b.platform == "tpu":
+            only_on_cpu(b, "tridiagonal_solve with perturb_singular")
         name = "cu_tridiagonal_solve_perturbed" if on_gpu(b) else "tridiagonal_solve_perturbed_ffi"
         return solver_call(b, name, [dl, d, du, y], [block], {}, ranks, {})[0]
     if on_gpu(b):
         if out.shape[-2] < 3:
             return _eliminated(b, dl, d, du, y)
         return solver_call(b, "cusparse_gtsv2_ffi", [dl, d, du, y], [block], {}, ranks, {3: 0})[0]
+    only_on_cpu(b, "tridiagonal_solve")
     results = [line, line, line, block, (out.shape[:-2], numpy.int32, 0)]
     same = {k: k for k in range(4)}
     name = f"lapack_{LETTER[out.dtype.name]}gtsv_ffi"

@@ -120,6 +120,8 @@ def _lower_lu(b: Any, a: Any, *, avals: Any, out: list[Aval]) -> list[Any]:
     if 0 in out[0].shape:
         order = b.broadcast_to(b.iota((m,), 0, numpy.int32), out[2].shape)
         return [a, b.full(out[1].shape, 0, numpy.int32), order]
+    if b.platform == "tpu":
+        return b.compiler_call("LuDecomposition", [a], out)
     name = "cusolver_getrf_ffi" if on_gpu(b) else f"lapack_{LETTER[out[0].dtype.name]}getrf_ffi"
     results = [
         (out[0].shape, out[0].dtype, 2),
@@ -203,6 +205,8 @@ def _qr_avals(a: Aval) -> list[Aval]:
 def _lower_qr(b: Any, a: Any, *, avals: Any, out: list[Aval]) -> list[Any]:
     if 0 in out[0].shape:
         return [a, b.full(out[1].shape, 0, out[1].dtype)]
+    if b.platform == "tpu":
+        return b.compiler_call("Qr", [a], out)
     name = "cusolver_geqrf_ffi" if on_gpu(b) else f"lapack_{LETTER[out[0].dtype.name]}geqrf_ffi"
     results = [(out[0].shape, out[0].dtype, 2), (out[1].shape, out[1].dtype, 1)]
     return solver_call(b, name, [a], results, {}, [2])
@@ -220,6 +224,8 @@ qr_packed = Primitive(
 def _lower_householder(b: Any, a: Any, factors: Any, *, avals: Any, out: Aval) -> Any:
     if 0 in out.shape:
         return a
+    if b.platform == "tpu":
+        return b.compiler_call("ProductOfElementaryHouseholderReflectors", [a, factors], [out])[0]
     letter = LETTER[out.dtype.name]
     routine = "ungqr" if letter in "cz" else "orgqr"
     name = "cusolver_orgqr_ffi" if on_gpu(b) else f"lapack_{letter}{routine}_ffi"

@@ -54,6 +54,8 @@ def solver_call(
 
     The first result takes the first operand's place unless `aliases` says otherwise.
     """
+    if b.platform == "tpu":
+        only_on_cpu(b, name)
     return b.custom_call(
         name,
         operands,

@@ -16,6 +16,7 @@ from overt.runtime.numpy.lapack import (
     batched_in_front,
     nan_unless,
     on_gpu,
+    only_on_cpu,
     solver_call,
     square,
     succeeded,
@@ -34,12 +35,20 @@ def _lower_eigh(
     b: Any, a: Any, *, avals: Any, out: list[Aval], lower: bool = True, algorithm: str = ""
 ) -> list[Any]:
     values, vectors = out
-    if algorithm == "qdwh" or (algorithm == "jacobi" and not on_gpu(b)):
+    tpu = b.platform == "tpu"
+    if algorithm == "qdwh" or algorithm == {"cpu": "jacobi", "tpu": "qr"}.get(b.platform):
         raise NotImplementedError(
             f"eigh: there is no {algorithm} routine on {b.platform}; use the default"
         )
     if 0 in vectors.shape:
         return [b.full(values.shape, 0, values.dtype), a]
+    if tpu and vectors.shape[-1] > 1:  # Jacobi's method: lower, sorted, sweeps, tolerance
+        parts = b.compiler_call("Eigh", [a], [vectors, values], f"{int(lower)},1,100,1e-6")
+        return parts[::-1]
+    if tpu:
+        value = b.reshape(a, values.shape)
+        value = b.real(value) if dtypes.is_complex(vectors.dtype) else value
+        return [value, b.full(vectors.shape, 1, vectors.dtype)]
     letter = LETTER[vectors.dtype.name]
     if on_gpu(b):
         name = "cusolver_syevd_ffi"
@@ -93,6 +102,7 @@ def _lower_svd(
             f"svd: there is no {algorithm} routine on {b.platform}; use the default"
         )
     else:
+        only_on_cpu(b, "svd")
         results = _svd_results(avals[0], out, 2)
         routine = "gesvd" if algorithm == "qr" else "gesdd"
         name = f"lapack_{LETTER[u.dtype.name]}{routine}_ffi"
@@ -181,6 +191,7 @@ def _lower_eig(b: Any, a: Any, *, avals: Any, out: list[Aval], left: bool = Fals
         return [b.full(x.shape, 0, x.dtype) for x in out]
     if on_gpu(b):
         return _eig_on_host(b, a, out)
+    only_on_cpu(b, "eig")
     letter = LETTER[avals[0].dtype.name]
     real = letter in "sd"
     part = avals[0].dtype if real else values.dtype
