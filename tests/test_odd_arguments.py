@@ -103,6 +103,43 @@ def test_small_disagreements():
     assert np.lcm(I > 0, -1).tolist() == numpy.lcm(I > 0, -1).tolist()
 
 
+def filled(elements, size, fill):
+    kept = sorted(elements)[:size]
+    return kept + [fill] * (size - len(kept))
+
+
+def test_sets_of_a_given_size_have_no_element_twice():
+    for a, b in (([3, 1, 2, 3, 1], [2, 9]), ([1, 1], [1]), ([5], [2, 7]), ([4, 0, 0], [])):
+        first, second = np.array(a, int), np.array(b, int)
+        for name, wanted in (
+            ("intersect1d", {*a} & {*b}),
+            ("setdiff1d", {*a} - {*b}),
+            ("setxor1d", {*a} ^ {*b}),
+            ("union1d", {*a} | {*b}),
+        ):
+            for size in (1, 6):
+                found = getattr(np, name)(first, second, size=size, fill_value=7)
+                assert found.tolist() == filled(wanted, size, 7)
+    assert np.setdiff1d(first, first, size=2).tolist() == [0, 0]
+    nothing = np.zeros(0, int)
+    assert np.setdiff1d(nothing, first, size=2).tolist() == [0, 0]
+    assert np.unique(nothing, size=2, fill_value=3).tolist() == [3, 3]
+    with pytest.raises(ValueError, match="fill_value"):
+        np.unique(nothing, size=2)
+    assert np.intersect1d(I > 0, 2.5).dtype == "float32"
+
+
+def test_lines_go_on():
+    x, xp, fp = (numpy.array(v, numpy.float32) for v in ([-1, 0.5, 9], [0, 1, 2], [1, 5, 2]))
+    on = np.interp(x, xp, fp, left="extrapolate", right="extrapolate")
+    close([on], [[-3, 3, -19]])
+    close([np.interp(x, xp, fp, left=7, right="extrapolate")], [[7, 3, -19]])
+    slopes = overt.grad(lambda x: np.interp(x, xp, fp, left="extrapolate").sum())(x)
+    close([slopes], [[4, 4, 0]])
+    with pytest.raises(ValueError, match="extrapolate"):
+        np.interp(x, xp, fp, left="constant")
+
+
 @pytest.mark.parametrize(
     "call",
     [

@@ -118,16 +118,34 @@ def trapezoid(y: Any, x: Any = None, dx: Any = 1.0, axis: int = -1) -> Any:
     return np.sum(dx * (_part(y, axis, 1, None) + _part(y, axis, None, -1)) / 2, axis)
 
 
-@array_function(arrays=("x", "xp", "fp", "left", "right"))
 def interp(
     x: Any, xp: Any, fp: Any, left: Any = None, right: Any = None, period: float | None = None
 ) -> Any:
     """Values at `x` of the broken line through the points (`xp`, `fp`), `xp` increasing.
 
-    Outside, the first and last values hold, or `left` and `right`; with `period` the line repeats.
+    Outside, the first and last values hold, or `left` and `right`, which may be "extrapolate": the
+    first and last pieces go on. With `period` the line repeats.
 
     >>> print(np.interp(1.5, np.array([1.0, 2.0]), np.array([10.0, 20.0])))
     15.0
+    """
+    goes_on = isinstance(left, str), isinstance(right, str)
+    if left != "extrapolate" and goes_on[0] or right != "extrapolate" and goes_on[1]:
+        raise ValueError("interp: left and right are numbers or 'extrapolate'")
+    left, right = None if goes_on[0] else left, None if goes_on[1] else right
+    return broken_line(x, xp, fp, left, right, period, goes_on)
+
+
+@array_function(arrays=("x", "xp", "fp", "left", "right"))
+def broken_line(
+    x: Any, xp: Any, fp: Any, left: Any, right: Any, period: float | None,
+    goes_on: tuple[bool, bool],
+) -> Any:  # fmt: skip
+    """`interp`, where the first and last pieces may go on.
+
+    >>> line = np.array([0.0, 1.0]), np.array([0.0, 2.0])
+    >>> print(broken_line(np.array([-1.0, 2.0]), *line, None, None, None, (True, False)))
+    [-2.  2.]
     """
     dtype = dtypes.to_inexact(np.result_type(x, xp, fp))
     x, xp, fp = np.astype(x, dtype), np.astype(xp, dtype), np.astype(fp, dtype)
@@ -151,7 +169,8 @@ def interp(
         gap = x1 - x0
         jump = gap == 0
         inside = f0 + np.where(jump, 0, x - x0) * (f1 - f0) / np.where(jump, 1, gap)
-    if period is None:
+    if period is None and not goes_on[0]:
         inside = np.where(x < xp[0], fp[0] if left is None else left, inside)
+    if period is None and not goes_on[1]:
         inside = np.where(x > xp[-1], fp[-1] if right is None else right, inside)
     return inside

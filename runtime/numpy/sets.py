@@ -95,7 +95,12 @@ def unique(
     safe = np.where(valid, places, 0)
     index = order[safe] if n else safe
     chosen = np.ravel(ar) if flat else np.moveaxis(ar, axis, 0)
-    values = chosen[index]
+    if size and not n:
+        if fill_value is None:
+            raise ValueError("unique: size= of no elements needs a fill_value")
+        values = np.full((size, *chosen.shape[1:]), fill_value, chosen.dtype)
+    else:
+        values = chosen[index]
     if size is not None and fill_value is not None:
         spread = np.reshape(valid, (count,) + (1,) * (values.ndim - 1))
         values = np.where(spread, values, np.asarray(fill_value, values.dtype))
@@ -214,6 +219,13 @@ def union1d(ar1: Any, ar2: Any, *, size: int | None = None, fill_value: Any = No
     return unique(both, size=size, fill_value=fill_value)
 
 
+def distinct(x: Any, size: int | None, **how: Any) -> Any:
+    """The distinct elements of a vector in order; where a size is given, the last is repeated."""
+    if size is None or not x.size:
+        return unique(x, size=size if size is None else 0, **how)
+    return unique(x, size=x.size, fill_value=np.max(x), **how)
+
+
 def intersect1d(
     ar1: Any, ar2: Any, assume_unique: bool = False, return_indices: bool = False, *,
     size: int | None = None, fill_value: Any = None,
@@ -223,8 +235,9 @@ def intersect1d(
     >>> intersect1d(np.array([3, 1, 2]), np.array([2, 3]))
     Array([2, 3], dtype=int32)
     """
-    first, second = np.ravel(ar1), np.ravel(ar2)
-    values, index = unique(first, return_index=True, size=size if size is None else first.size)
+    dtype = np.result_type(ar1, ar2)
+    first, second = np.ravel(ar1).astype(dtype), np.ravel(ar2).astype(dtype)
+    values, index = distinct(first, size, return_index=True)
     common = isin(values, second)
     if size is not None:
         common = common & first_of_run(values[:, None], True)
@@ -238,12 +251,14 @@ def intersect1d(
 
 
 def chosen(values: Any, places: Any, size: int | None, fill_value: Any) -> Any:
-    """Elements at places; those out of range get the fill value (default: the smallest found)."""
+    """Elements at places; others get the fill value, by default the smallest found, or zero."""
     if size is None:
         return values[places]
+    if not (n := values.shape[0]):
+        return np.full(size, 0 if fill_value is None else fill_value, values.dtype)
+    inside = places < n
     if fill_value is None:
-        fill_value = values[np.minimum(places[0], values.shape[0] - 1)] if size else 0
-    inside = places < values.shape[0]
+        fill_value = np.where(inside[0], values[np.minimum(places[0], n - 1)], 0) if size else 0
     return np.where(inside, values[np.where(inside, places, 0)], fill_value)
 
 
@@ -261,12 +276,12 @@ def setdiff1d(
     Array([1, 3], dtype=int32)
     """
     first = np.ravel(ar1)
-    values = first if assume_unique else unique(first, size=size if size is None else first.size)
+    values = first if assume_unique else distinct(first, size)
     kept = isin(values, ar2, invert=True)
     if size is not None and not assume_unique:
         kept = kept & first_of_run(values[:, None], True)
     (places,) = np.nonzero(kept, size=size, fill_value=values.shape[0])
-    return chosen(values, places, size, fill_value)
+    return chosen(values, places, size, 0 if fill_value is None else fill_value)
 
 
 def setxor1d(
@@ -283,7 +298,7 @@ def setxor1d(
     Array([1, 3], dtype=int32)
     """
     both = np.concatenate([np.ravel(ar1), np.ravel(ar2)])
-    values = unique(both, size=size if size is None else both.size)
+    values = distinct(both, size)
     kept = isin(values, ar1) != isin(values, ar2)
     if size is not None:
         kept = kept & first_of_run(values[:, None], True)
