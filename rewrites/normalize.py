@@ -31,6 +31,7 @@ from overt.rewrites.pushes import pushes_as_values
 from overt.rewrites.refusal import Refusal
 from overt.rewrites.scopes import Renamed, Scope, changed_names, locals_of, parameters
 from overt.rewrites.storing import names_of_numbers
+from overt.rewrites.tail_calls import tail_calls_as_loop
 from overt.rewrites.views import assigned_names, written_through
 
 
@@ -64,6 +65,7 @@ class Builder(Flows):
     def function(self, node: ast.FunctionDef | ast.Lambda, outer: dict[str, str]) -> core.Function:
         a = node.args
         if isinstance(node, ast.FunctionDef):
+            node = tail_calls_as_loop(node, self.text.object, bool(outer))
             taken = {n.id for n in ast.walk(node) if isinstance(n, ast.Name)}
             node = listed(node, taken)
             node = iterators_as_lists(node, self.text.known, self.text.generator, taken)

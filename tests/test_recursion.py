@@ -99,12 +99,55 @@ def heron(t: Any, target: Any) -> Any:
     return heron(0.5 * (t + target / t), target)
 
 
-def test_one_that_ends_by_data() -> None:
-    f = lambda x: heron(1.0, x)
+def halved(x: Any) -> Any:
+    return x if x < 1 else halved(x / 2)
+
+
+def tripled(x: Any, n: Any = 0) -> Any:
+    """A recursion with a default value and a statement."""
+    if x > 100.0:
+        return n * x
+    y = x * 3.0
+    return tripled(y, n + 1)
+
+
+def of_a_local_function(x: Any) -> Any:
+    def grown(v: Any, k: Any) -> Any:
+        return grown(v * 1.5, k + 1) if v < 10.0 else v * k
+
+    return grown(x, 0)
+
+
+def root(x: Any) -> Any:
+    return heron(1.0, x)
+
+
+@pytest.mark.parametrize(
+    "f", [halved, tripled, of_a_local_function, root], ids=lambda f: f.__name__
+)
+def test_one_that_ends_by_data_and_calls_itself_last(f: Any) -> None:
+    assert_every_way(f)
+
+
+@overt.jit
+def greatest_divisor(a: Any, b: Any) -> Any:
+    return a if b == 0 else greatest_divisor(b, a % b)
+
+
+def test_compiled_recursion_is_a_loop() -> None:
+    assert greatest_divisor(12, 18) == 6
+    assert greatest_divisor(35, 64) == 1
+    assert "stablehlo.while" in greatest_divisor.lower(12, 18).as_text()
+
+
+def summed(x: Any) -> Any:
+    return x if x < 1 else x + summed(x / 2)
+
+
+def test_others_that_end_by_data_are_refused_when_compiled() -> None:
     with overt.enable_x64(True):
         for x in POINTS:
-            slope = (f(x + STEP) - f(x - STEP)) / (2 * STEP)
-            np.testing.assert_allclose(overt.grad(f)(x), slope, rtol=1e-4)
-            np.testing.assert_allclose(overt.jvp(f, (x,), (1.0,))[1], slope, rtol=1e-4)
+            slope = (summed(x + STEP) - summed(x - STEP)) / (2 * STEP)
+            np.testing.assert_allclose(overt.grad(summed)(x), slope, rtol=1e-4)
         with pytest.raises(StagingError, match="ends a recursion|recursion ends by a value"):
-            overt.jit(f)(2.0)
+            overt.jit(summed)(2.0)
