@@ -149,6 +149,8 @@ def test_lines_go_on():
         lambda: np.ldexp(F, F),
         lambda: np.frexp(C),
         lambda: np.heaviside(F, 1j),
+        lambda: np.isposinf(C),
+        lambda: np.isneginf(C),
     ],
 )
 def test_refused_like_numpy(call):

@@ -174,17 +174,25 @@ def print_saved_residuals(f: Callable, *args: Any, **kwargs: Any) -> None:
     f32[] from the argument 0...
     """
     leaves, structure = tree_flatten((args, kwargs))
-    lines: list[str] = []
+    kept: list[Any] = []
 
     def run(*inputs: Any) -> list[Any]:
         given, named = structure.unflatten(inputs)
         out, pull = vjp_of(f, *given, **named)
-        for x in dict.fromkeys(map(Seen, tree_leaves(pull))):
-            lines.extend(described(x.value, inputs))
+        kept.extend(x.value for x in dict.fromkeys(map(Seen, tree_leaves(pull))))
         return [x for x in tree_leaves(out) if is_array(x)]
 
-    staging.trace(run, [aval_of(x) for x in leaves])
-    print("\n".join(lines))
+    graph = staging.trace(run, [aval_of(x) for x in leaves])
+    places = {id(node): i for i, node in enumerate(graph.nodes)}
+
+    def place(x: Any) -> tuple[int, int]:
+        """Arguments come first, then the results of operations in the program's order."""
+        node = getattr(x, "node", None)
+        if node is not None and node.primitive is None:
+            return -1, x.index
+        return places.get(id(node), len(places)), 0
+
+    print("\n".join(line for x in sorted(kept, key=place) for line in described(x)))
 
 
 class Seen:
@@ -202,7 +210,7 @@ class Seen:
         return hash(self.key)
 
 
-def described(x: Any, inputs: tuple) -> list[str]:
+def described(x: Any) -> list[str]:
     """A line about a kept value, if it is an array."""
     if not isinstance(x, Array):
         return []

@@ -303,13 +303,19 @@ isfinite = _question(
 )
 
 
+def _ordered(name: str, x: Any) -> Any:
+    if dtypes.is_complex(np.result_type(x)):
+        raise TypeError(f"{name} is not defined for complex numbers, which have no order")
+    return x
+
+
 def isposinf(x: Any, /) -> Any:
     """Whether `x` is positive infinity.
 
     >>> print(np.isposinf(np.array([-np.inf, np.inf])))
     [False  True]
     """
-    return np.equal(x, np.inf)
+    return np.equal(_ordered("isposinf", x), np.inf)
 
 
 def isneginf(x: Any, /) -> Any:
@@ -318,7 +324,7 @@ def isneginf(x: Any, /) -> Any:
     >>> print(np.isneginf(np.array([-np.inf, np.inf])))
     [ True False]
     """
-    return np.equal(x, -np.inf)
+    return np.equal(_ordered("isneginf", x), -np.inf)
 
 
 def iscomplex(x: Any) -> Any:
