@@ -30,3 +30,11 @@ def test_loops_go_on_while_one_bool_holds():
     assert overt.vmap(loop)(np.array([1.5, 6.0, 11.0])).tolist() == [12.0, 12.0, 11.0]
     assert overt.vmap(overt.grad(loop))(np.array([1.5, 6.0])).tolist() == [8.0, 2.0]
     assert float(lax.while_loop(lambda v: True and bool(v < 4.0), lambda v: v + 1.0, 0.0)) == 4.0
+
+
+@pytest.mark.parametrize("xs", [3.0, (np.ones(3), 2.0)])
+def test_scalars_have_no_rows(xs):
+    with pytest.raises(ValueError, match="holds a scalar"):
+        lax.scan(lambda c, x: (c, x), 0.0, xs)
+    with pytest.raises(ValueError, match="holds a scalar"):
+        lax.map(lambda x: x, xs)

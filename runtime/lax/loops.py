@@ -237,7 +237,10 @@ def flipped(tree: Any, axis: int) -> Any:
 
 def scan_length(xs: Any, length: int | None) -> int:
     """How many steps a scan has. Errors: ValueError where that is unclear."""
-    lengths = {np.shape(x)[0] for x in tree_leaves(xs)}
+    shapes = [np.shape(x) for x in tree_leaves(xs)]
+    if () in shapes:
+        raise ValueError("scan and map go over the rows of arrays, but xs holds a scalar")
+    lengths = {shape[0] for shape in shapes}
     if length is not None:
         lengths.add(int(length))
     if len(lengths) != 1:
