@@ -82,13 +82,15 @@ def iterators_as_lists(
     names = {n: uses for n, uses in names.items() if uses.often > 1}
     if not names and not any(known(n.func) in ADVANCING for n in calls):
         return node
+    unclear: set[str] = set()
     while True:
-        work = Iterators(known, taken, names, makes)
+        work = Iterators(known, taken, names, makes, unclear)
         try:
             body = work.block(copy.deepcopy(node.body))
             break
-        except NotClear as unclear:
-            names = {n: c for n, c in names.items() if n != unclear.args[0]}
+        except NotClear as found_unclear:
+            unclear.add(found_unclear.args[0])
+            names = {n: c for n, c in names.items() if n not in unclear}
     made = copy.copy(node)
     made.body = body
     return ast.fix_missing_locations(made)
@@ -193,9 +195,15 @@ class Iterators(StatementWalk):
     """Rewrites the statements of one function."""
 
     def __init__(
-        self, known: Known, taken: set[str], names: Rest, makes: Callable[[ast.expr], bool]
+        self,
+        known: Known,
+        taken: set[str],
+        names: Rest,
+        makes: Callable[[ast.expr], bool],
+        unclear: set[str],
     ) -> None:
         self.known, self.taken, self.names, self.makes = known, taken, names, makes
+        self.unclear = unclear  # iterators that stay what they are
         self.before: list[ast.stmt] = []
         self.after: list[ast.stmt] = []
         self.read_again: set[str] = set()  # what the statement reads more than once
@@ -218,6 +226,9 @@ class Iterators(StatementWalk):
         if isinstance(s, NESTED):
             return [s]
         for name, value in assignments(s):
+            lazy = isinstance(value, ast.Call) and self.known(value.func) in MAKERS
+            if lazy or isinstance(value, ast.GeneratorExp):
+                self.refuse_if_taken_later(name, value)
             if name in self.names:
                 made = value
                 if isinstance(value, ast.Call) and self.known(value.func) == "builtins.iter":
@@ -299,7 +310,7 @@ class Iterators(StatementWalk):
             same = isinstance(first, ast.Name) and first.id in self.names
             if same and len({ast.dump(a) for a in node.args}) == 1:
                 count = len(node.args)
-                if self.fixed:
+                if self.fixed or self.names[first.id].last > place_of(node.args[-1]):  # type: ignore[union-attr]
                     raise NotClear(first.id)  # type: ignore[union-attr]
                 self.after.append(empty(first.id))  # type: ignore[union-attr]
                 parts = [every(first, i, count) for i in range(count)]
@@ -329,6 +340,28 @@ class Iterators(StatementWalk):
                         "Make it a list, and read that by index.",
                         node,
                     )
+
+    def refuse_if_taken_later(self, name: str, value: ast.expr) -> None:
+        """An iterator over another one takes its items one by one, not at once."""
+        others = loads(value) - {name}
+        if others & self.unclear and name in self.names:
+            raise NotClear(name)
+        for other in sorted(others & set(self.names)):
+            reads = [n for n in ast.walk(value) if isinstance(n, ast.Name) and n.id == other]
+            if self.names[other].last > max(map(place_of, reads)):
+                raise NotClear(other)
+
+    def comprehension(self, node: ast.AST) -> ast.AST:
+        """One that takes items from what it runs over leaves to Python when they are taken."""
+        generators: list[ast.comprehension] = node.generators  # type: ignore[attr-defined]
+        for held in sorted(loads(node) & set(self.names)):
+            reads = [n for n in ast.walk(node) if isinstance(n, ast.Name) and n.id == held]
+            run_over = any(held in loads(g.iter) for g in generators)
+            if run_over and len(reads) > 1 and not is_zip_of(generators, held, len(reads)):
+                raise NotClear(held)
+        return super().comprehension(node)
+
+    visit_ListComp = visit_SetComp = visit_DictComp = visit_GeneratorExp = comprehension
 
     def next(self, node: ast.Call) -> ast.expr:
         source = node.args[0]
@@ -381,6 +414,14 @@ def search(
     loop = ast.For(renamed.visit(generator.target), generator.iter, step, [])
     before: list[ast.stmt] = [ast.Assign([ast.Name(found, ast.Store())], d) for d in default]
     return ast.Name(found, ast.Load()), [*before, loop]
+
+
+def is_zip_of(generators: list[ast.comprehension], held: str, reads: int) -> bool:
+    """Whether a comprehension reads an iterator in `zip(it, it)` only, over which it runs first."""
+    items = generators[0].iter
+    if not (isinstance(items, ast.Call) and len(items.args) == reads):
+        return False
+    return all(isinstance(a, ast.Name) and a.id == held for a in items.args)
 
 
 def is_unpacking(s: ast.stmt) -> bool:
