@@ -10,7 +10,7 @@ from overt.rewrites import core, exits
 from overt.rewrites.conditions import changed_roots, sets_variables
 from overt.rewrites.filters import unfiltered
 from overt.rewrites.refusal import Refusal
-from overt.rewrites.scopes import CHANGING, parameters, root_name
+from overt.rewrites.scopes import CHANGING, changed_by_steps, parameters, root_name
 
 if TYPE_CHECKING:
     from overt.rewrites.building import Building
@@ -23,6 +23,9 @@ NOT_SUPPORTED = {
     ast.AsyncFor: "`async for`",
     ast.AsyncWith: "`async with`",
 }
+
+# They read all that they are given before they return.
+WHOLE = frozenset(("sum", "list", "tuple", "max", "min", "sorted", "dict", "set"))
 
 
 class Expressions(ast.NodeTransformer):
@@ -185,6 +188,8 @@ class Expressions(ast.NodeTransformer):
                         return value
         if isinstance(f, ast.Name) and f.id not in b.local | self.hidden:
             node = unfiltered(node)
+            if f.id in WHOLE and node.args and self.changes_local(node.args[0]):
+                node = of_list(node)
         if isinstance(f, ast.Name) and f.id == "super" and not node.args and f.id not in b.local:
             first = b.env.get(b.first)
             if first is None or self.hidden:
@@ -223,6 +228,13 @@ class Expressions(ast.NodeTransformer):
 
     def comprehension(self, node: ast.AST) -> ast.AST:
         hidden = self.hidden
+        if self.changes_local(node) and changes_targets(node):
+            raise Refusal(
+                "a comprehension changes what it runs over",
+                "Write it as a loop.",
+                node,
+                recordable=True,
+            )
         if not hidden and not self.conditional and not isinstance(node, ast.GeneratorExp):
             made = [node.value] if isinstance(node, ast.DictComp) else [node.elt]  # type: ignore
             functions = any(isinstance(n, ast.Lambda) for n in made)
@@ -231,6 +243,7 @@ class Expressions(ast.NodeTransformer):
                 functions
                 and not reads_targets(node)
                 or any(isinstance(n, ast.NamedExpr) for n in ast.walk(node))
+                or self.changes_local(node)
             ):
                 return self.builder.looped(node)  # type: ignore[arg-type]
         generators = []
@@ -249,6 +262,36 @@ class Expressions(ast.NodeTransformer):
         return ast.copy_location(new, node)
 
     visit_ListComp = visit_SetComp = visit_DictComp = visit_GeneratorExp = comprehension
+
+    def changes_local(self, node: ast.AST) -> bool:
+        """Whether each step of a comprehension changes a container of the function."""
+        if not isinstance(node, ast.ListComp | ast.SetComp | ast.DictComp | ast.GeneratorExp):
+            return False
+        return bool(changed_by_steps(node) & self.builder.local)
+
+
+def changes_targets(node: ast.AST) -> bool:
+    """Whether the steps of a comprehension change its own variables: parts of its containers."""
+    own = {
+        n.id
+        for g in node.generators  # type: ignore[attr-defined]
+        for n in ast.walk(g.target)
+        if isinstance(n, ast.Name)
+    }
+    calls = [n.func for n in ast.walk(node) if isinstance(n, ast.Call)]
+    return any(
+        isinstance(f, ast.Attribute) and f.attr in CHANGING and root_name(f.value) & own
+        for f in calls
+    )
+
+
+def of_list(node: ast.Call) -> ast.Call:
+    """A call that reads a whole generator expression, as one of the list of its values."""
+    first = node.args[0]
+    if not isinstance(first, ast.GeneratorExp):
+        return node
+    items = ast.copy_location(ast.ListComp(first.elt, first.generators), first)
+    return ast.copy_location(ast.Call(node.func, [items, *node.args[1:]], node.keywords), node)
 
 
 def calls_lambda(node: ast.AST) -> bool:

@@ -184,11 +184,28 @@ def changed_names(s: ast.AST) -> set[str]:
             for inner in ast.walk(node):
                 if isinstance(inner, ast.NamedExpr):
                     found.add(inner.target.id)
+            found.update(changed_by_steps(node))
             return
         for child in ast.iter_child_nodes(node):
             visit(child)
 
     visit(s)
+    return found
+
+
+def changed_by_steps(
+    node: ast.ListComp | ast.SetComp | ast.DictComp | ast.GeneratorExp,
+) -> set[str]:
+    """Names of the function's containers that a comprehension's steps change."""
+    found: set[str] = set()
+    for n in ast.walk(node):
+        if isinstance(n, ast.Call) and isinstance(n.func, ast.Attribute):
+            if n.func.attr in CHANGING:
+                found |= root_name(n.func.value)
+    for g in reversed(node.generators):  # what runs over a container changes the container
+        own = {n.id for n in ast.walk(g.target) if isinstance(n, ast.Name)}
+        if found & own:
+            found = found - own | {n.id for n in ast.walk(g.iter) if isinstance(n, ast.Name)}
     return found
 
 

@@ -290,8 +290,11 @@ class Moved:
         for path, bar in found.items():
             i = path[0]
             bars[i] = add(bars[i], at_path(self.shapes[i], path[1:], bar))
-        # Of a container of which nothing was taken the parts are asked for nevertheless.
-        kept = [bar is None and type(x) in PARTED for bar, x in zip(bars, self.shapes, strict=True)]
+        # A number, or container, of which nothing was taken has a zero: its parts are asked for.
+        kept = [
+            bar is None and type(x) in (*PARTED, Aval)
+            for bar, x in zip(bars, self.shapes, strict=True)
+        ]
         return [zeros_in(x) if k else b for k, b, x in zip(kept, bars, self.shapes, strict=True)]
 
 
