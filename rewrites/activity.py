@@ -307,7 +307,7 @@ class Activity:
         return False
 
     def of_UnaryOp(self, node: ast.UnaryOp) -> bool:
-        return not isinstance(node.op, ast.Not) and self.expr(node.operand)
+        return not isinstance(node.op, ast.Not | ast.Invert) and self.expr(node.operand)
 
     def of_BinOp(self, node: ast.BinOp) -> bool:
         bits = ast.BitAnd | ast.BitXor | ast.LShift | ast.RShift | ast.FloorDiv

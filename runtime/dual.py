@@ -31,8 +31,12 @@ class Dual(Differentiated):
         """Call a function of primals and tangents."""
         return _dual_call(self.level, rule, fn, operands, params)
 
+    def __str__(self) -> str:
+        return str(self.primal)
+
     def __repr__(self) -> str:
-        return f"Dual({self.primal!r}, {self.tangent!r}, level {self.level})"
+        """That of the value: a text of it may be used as one."""
+        return repr(self.primal)
 
 
 def primal_at(level: int, x: Any) -> Any:

@@ -153,8 +153,12 @@ class Recorded(Differentiated):
         """Call a function of the primals and note it."""
         return _recorded_call(self.tape, rule, fn, operands, params)
 
+    def __str__(self) -> str:
+        return str(self.primal)
+
     def __repr__(self) -> str:
-        return f"Recorded({self.primal!r}, level {self.level})"
+        """That of the value: a text of it may be used as one."""
+        return repr(self.primal)
 
 
 def _positional(function: Composite) -> Callable:

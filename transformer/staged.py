@@ -59,7 +59,9 @@ class Outputs:
             self.holes.append(place)
             self.values.append(x)
         else:
-            self.template[place] = x
+            from overt.runtime.texts import Text
+
+            self.template[place] = x.refuse() if type(x) is Text else x
 
     def fill(self, results: list[Any], leaves: list[Any], arguments: list[Any]) -> Any:
         """The returned tree; what the function stored is stored."""
