@@ -14,7 +14,19 @@ from typing import Any
 
 from overt.runtime.array import Array
 from overt.runtime.aval import Aval
-from overt.runtime.carried import Known, Node, Spec, Unlike, Value, join, join_values, same, spec_of
+from overt.runtime.carried import (
+    Dualed,
+    Known,
+    Laned,
+    Node,
+    Spec,
+    Unlike,
+    Value,
+    join,
+    join_values,
+    same,
+    spec_of,
+)
 from overt.runtime.derivatives import is_inexact
 from overt.runtime.dtypes import canonicalize
 from overt.runtime.index_range import range_of
@@ -388,7 +400,18 @@ def _as_either(spec: Spec) -> Either | None:
 
 
 def _spec_of_held(x: Any) -> Spec:
-    return Value(x) if isinstance(x, Aval) else spec_of(x)
+    return Value(x) if isinstance(x, Aval) else _of_kinds(spec_of(x))
+
+
+def _of_kinds(spec: Spec) -> Spec:
+    """What a value is made of, where kinds of arrays stand for arrays: in a tangent, in lanes."""
+    if type(spec) is Known and isinstance(spec.value, Aval):
+        return Value(spec.value)
+    if isinstance(spec, Dualed):
+        return Dualed(_of_kinds(spec.primal), _of_kinds(spec.tangent), spec.level)
+    if isinstance(spec, Laned):
+        return Laned(_of_kinds(spec.inner), spec.lanes, spec.level)
+    return spec
 
 
 def opened(tree: Any) -> Any:

@@ -73,7 +73,7 @@ def from_a_table(x: Any) -> Any:
 
 @pytest.mark.parametrize(
     "f",
-    [of_a_library, with_captured_values, returned, carried_by_a_loop, from_a_table],
+    [of_a_library, with_captured_values, partials, returned, carried_by_a_loop, from_a_table],
     ids=lambda f: f.__name__,
 )
 def test_every_way(f: Any) -> None:
@@ -163,13 +163,3 @@ def asked_which(x: Any) -> Any:
 
 def test_which_function_it_is() -> None:
     assert_every_way(asked_which)
-
-
-@pytest.mark.filterwarnings("ignore::overt.errors.RecordedWarning")
-def test_chosen_partials():
-    for x, slope in ((1.5, 5.0 * 1.5**4), (0.5, 12.0 * 0.5)):
-        value = x**5 if x > 1.0 else 6.0 * x * x
-        assert float(overt.jit(partials)(x)) == pytest.approx(value)
-        for way in (overt.grad(partials), overt.jit(overt.grad(partials))):
-            assert float(way(x)) == pytest.approx(slope)
-        assert float(overt.jvp(partials, (x,), (1.0,))[1]) == pytest.approx(slope)
