@@ -326,7 +326,8 @@ class Flatten:
             f = self.atom(f)
         args: list[ast.expr] = []
         given, named = node.args, [k.value for k in node.keywords]
-        if takes_arrays(self.resolver.object(node.func)):
+        helper = isinstance(f, ast.Name) and f.id.startswith("@")  # of containers, too
+        if not helper and takes_arrays(self.resolver.object(node.func)):
             given, named = self.arrays(given), self.arrays(named)
         if sum(isinstance(a, ast.Starred) for a in given) > 1:
             given = [ast.Starred(ast.List(list(given), ast.Load()), ast.Load())]
