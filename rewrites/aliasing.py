@@ -150,6 +150,7 @@ class Aliases(Relations):
             return s, (alive - {s.name}) | core.free_of_function(s.function)
         if isinstance(s, core.Do):
             self.check_calls(s, s.node, alive)
+            self.check_object(s, alive)
             return s, alive | self.live(s.node)
         return s, alive
 
@@ -220,7 +221,7 @@ class Aliases(Relations):
                 self.mark(s, "@no_items", [holder.id, *found])
         elif getattr(call, "changes_item", False):
             self.check_inside(s, holder.id, versions)
-        if found := self.later(self.with_any(self.stored, self.above({holder.id}))):
+        if found := self.later(self.holding({holder.id})):
             self.mark(s, "@not_kept", found)
 
     def refuse_copies(self, s: Assign, holder: str, index: ast.expr) -> None:
@@ -245,8 +246,6 @@ class Aliases(Relations):
                 "Make a new object for each place, for instance in a comprehension.",
             )
         self.check_inside(s, holder, versions)
-        if found := self.later(self.with_any(self.copies, versions)):
-            self.mark(s, "@no_items", [holder, *found])
 
     def check_deep(self, s: Assign, holder: str, versions: set[str]) -> None:
         """The same for names that hold slices and copies of items: new lists, but maybe views."""
@@ -272,7 +271,7 @@ class Aliases(Relations):
         """An item of `holder` changes: mark it where the item may be known elsewhere."""
         if found := self.later(self.among(self.stored, versions)):
             self.mark(s, "@no_parts", found)
-        of_lists = self.among(self.items, versions) | self.among(self.copies, versions)
+        of_lists = self.either_way(self.items, versions) | self.either_way(self.copies, versions)
         if found := self.later(of_lists):
             self.mark(s, "@no_items", [holder, *found])
         for owner in self.later(self.among(self.slices, versions)):
@@ -295,10 +294,30 @@ class Aliases(Relations):
         views = self.among(self.elements, versions) | self.holding_views(versions)
         if kept := self.later(views | self.among(self.diagonals, versions)):
             self.mark(s, "@no_views", [old.id, *kept])
-        holding = self.with_any(self.stored, self.above({old.id}))
+        holding = self.holding({old.id})
         if self.alive & versions or self.later(self.holders(versions) | holding):
             ours = isinstance(s.value, ast.BinOp)
             self.mark(s, "@unshared" if ours else "@unshared_values", [old.id])
+
+    def check_object(self, s: core.Do, alive: set[str]) -> None:
+        """Refuse `o.a[i] = v` where what the object was given has a name that is read later."""
+        if not isinstance(s.node, ast.Assign):
+            return
+        place, value = s.node.targets[0], s.node.value
+        while isinstance(place, ast.Attribute | ast.Subscript):
+            place = place.value
+        in_place = core.is_call_of(value, "@put_item") or getattr(value, "changes_item", False)
+        if not in_place or not isinstance(place, ast.Name):
+            return
+        self.alive = alive
+        if found := self.later(self.among(self.stored, self.originals(place.id))):
+            mine, other = core.base(place.id), core.base(found[0])
+            self.refuse(
+                s,
+                f"{mine!r} was given {other!r}, which is read later: in NumPy this store may "
+                "change both",
+                f"Give it `{other}.copy()`.",
+            )
 
     def check_calls(self, s: Assign | core.Do, node: ast.AST, alive: set[str]) -> None:
         """Refuse a call of a function that changes an argument which is needed later."""
@@ -320,13 +339,13 @@ class Aliases(Relations):
         alive: set[str], bound: dict[str, Shares],
     ) -> None:  # fmt: skip
         """One function that a call may run; its arguments start at the parameter `first`."""
-        changing, operated = params_changed(function)
+        changing, operated, deep = params_changed(function)
         names = {core.base(p.name): i for i, p in enumerate(function.params)}
         given = [(i + first, a) for i, a in enumerate(call.args)]
         given += [(names[k.arg], k.value) for k in call.keywords if k.arg in names]
         for place, a in given:
             self.alive = alive
-            shares = {h.name for h in self.sharing.of(a, bound) if not h.inside}
+            shares = {h.name for h in self.sharing.of(a, bound) if not h.inside or place in deep}
             versions = self.above(shares)
             if place not in changing | operated or not self.later(versions):
                 continue
@@ -413,10 +432,13 @@ def operand(value: ast.expr) -> ast.expr:
     return value.left if isinstance(value, ast.BinOp) else value.args[0]
 
 
-def params_changed(function: Function) -> tuple[set[int], set[int]]:
-    """Positions of parameters that a function stores into, and that it changes by operators."""
+def params_changed(function: Function) -> tuple[set[int], set[int], set[int]]:
+    """Positions of parameters that a function stores into, and that it changes by operators.
+
+    And of those into whose items it stores.
+    """
     places = {p.name: i for i, p in enumerate(function.params)}
-    found: tuple[set[int], set[int]] = set(), set()
+    found: tuple[set[int], set[int], set[int]] = set(), set(), set()
     roots = {p: {p} for p in places}
     sharing = Sharing()
     for s in core.walk(function.body):
@@ -429,6 +451,9 @@ def params_changed(function: Function) -> tuple[set[int], set[int]]:
             from_params = set().union(*(roots.get(h.name, set()) for h in shares), set())
             if changes:
                 found[s.in_place].update(places[p] for p in from_params)
+                nested = not s.in_place and is_nested(s.value)  # type: ignore[arg-type]
+                if nested or any(h.kind == ITEM for h in shares):
+                    found[2].update(places[p] for p in from_params)
             for filled in fills(s):
                 holder = filled.value.args[0].id  # type: ignore[attr-defined]
                 found[0].update(places[p] for p in roots.get(holder, ()))

@@ -13,7 +13,7 @@ from __future__ import annotations
 
 import ast
 import copy
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from typing import Any
 
 from overt.rewrites import core
@@ -299,7 +299,7 @@ class Outputs:
         outside = node is None and name not in self.local
         if outside:
             node = self.definition(name)
-        if node is None:
+        if node is None or outside and self.local & {n.id for n in names_in(node)} - bound_in(node):
             return None
         places, unsure = self.changed_places(node)
         if effect and not unsure:
@@ -352,6 +352,16 @@ class Outputs:
                 if i < len(call.args):
                     found[i in unsure].update(changed_roots(call.args[i]))
         return found
+
+
+def names_in(node: ast.FunctionDef) -> Iterator[ast.Name]:
+    return (n for n in own_nodes(node) if isinstance(n, ast.Name))
+
+
+def bound_in(node: ast.FunctionDef) -> set[str]:
+    """The names that a function binds itself."""
+    stored = {n.id for n in names_in(node) if isinstance(n.ctx, ast.Store)}
+    return stored | {a.arg for a in ast.walk(node.args) if isinstance(a, ast.arg)}
 
 
 def parameters(node: ast.FunctionDef) -> list[str]:

@@ -116,12 +116,18 @@ class Relations:
         if not isinstance(s.target, str):
             self.note_all(targets[0], items_of(self.sharing.of(first)))
             return
+        for share in self.kept(call):
+            if share.kind == WHOLE and is_growth(call) and not share.inside:
+                self.elements.setdefault(s.target, set()).add(share.name)
+            else:
+                self.note_all(s.target, inside(frozenset([share])))
+
+    def kept(self, call: ast.Call) -> Shares:
+        """What a store keeps of the values that are stored, in the holder or an item of it."""
+        found = NOTHING
         for a in call.args[1 if is_growth(call) else 2 :]:
-            for share in self.sharing.of(a):
-                if share.kind == WHOLE and is_growth(call):
-                    self.elements.setdefault(s.target, set()).add(share.name)
-                else:
-                    self.note_all(s.target, inside(frozenset([share])))
+            found |= inside(self.kept(a)) if is_store(a) else self.sharing.of(a)  # type: ignore
+        return found
 
     def unpack(self, target: core.Pattern, value: ast.expr) -> None:
         assert not isinstance(target, str)
@@ -205,7 +211,9 @@ class Relations:
     def returned(self, call: ast.Call, place: int | None = None) -> Shares:
         """What the result of a call, or an item of it, shares with names here."""
         function = self.called(call)
-        if function is None or id(function) in self.reading:
+        if function is None:
+            return self.constructed(call)
+        if id(function) in self.reading:
             return NOTHING
         if not any(isinstance(a, ast.Starred) for a in call.args):
             given: dict[str, ast.expr] = {
@@ -221,6 +229,26 @@ class Relations:
                     found.add(share)
             return frozenset(found)
         return NOTHING
+
+    def constructed(self, call: ast.Call) -> Shares:
+        """What a new object of a user's class holds of its arguments, as its text says."""
+        name = call.func.id if isinstance(call.func, ast.Name) else "@"
+        if is_local(name) or name.startswith("@") or self.load is None:
+            return NOTHING
+        init = self.load(f"{name}.__init__")
+        if init is None or id(init) in self.reading:
+            return NOTHING
+        params = [p.name for p in init.params[1:]]
+        given = dict(zip(params, call.args, strict=False))
+        given |= {p: k.value for p in params for k in call.keywords if core.base(p) == k.arg}
+        inner = Relations(init.body, frozenset(), self.load, self.reading | {id(init)})
+        found = NOTHING
+        for s in core.walk(init.body):
+            if isinstance(s, core.Do) and isinstance(s.node, ast.Assign):
+                for share in inner.reached(inner.sharing.of(s.node.value)):
+                    if share.name in given:
+                        found |= composed(share, self.sharing.of(given[share.name]))
+        return inside(found)
 
     def results(self, function: Function, place: int | None) -> Shares:
         """What a function's result shares with its parameters and with names around it."""
@@ -294,6 +322,18 @@ class Relations:
     def holders(self, names: set[str]) -> set[str]:
         """Names that these were read from with a plain index, or that hold them."""
         return self.with_any(self.elements, names)
+
+    def holding(self, names: set[str]) -> set[str]:
+        """Names of containers that hold these, or what these are parts of; at any depth."""
+        found = self.with_any(self.stored, self.above(names))
+        tables = (self.stored, self.items, self.slices, self.copies, self.inner, self.inner_copies)
+        pending = set(found)
+        while pending:
+            versions = self.originals(pending.pop())
+            new = versions.union(*(self.with_any(table, versions) for table in tables)) - found
+            found |= new
+            pending |= new
+        return found
 
     def above(self, names: set[str]) -> set[str]:
         """All versions of these names, and of what they are parts of."""

@@ -30,11 +30,20 @@ MAKERS = frozenset(
     "full_like".split()
 )
 STORES = frozenset(
-    (*SET_ITEM, "@stored_back", "@appended", "@changed", "@popped", "@set_all", "@in_order")
+    (
+        *SET_ITEM,
+        "@stored_back",
+        "@appended",
+        "@changed",
+        "@popped",
+        "@set_all",
+        "@in_order",
+        "@without_item",
+    )
 )
 SPLITS = frozenset("split array_split hsplit vsplit dsplit unstack broadcast_arrays".split())
 PICKING = frozenset("where nonzero flatnonzero argsort argwhere array arange unravel_index".split())
-ITERATING = frozenset("list tuple sorted reversed iter zip enumerate".split())
+ITERATING = frozenset("list tuple set dict sorted reversed iter zip enumerate".split())
 
 
 class Share(NamedTuple):

@@ -187,8 +187,9 @@ class Stores(Building):
         old = self.expr(reading(holder))
         if result == "ignored":
             changed = changed_container(old, method, args)
-            if method == "sort" and not args:
-                changed = ast.Call(core.name("@in_order"), [old], list(keywords))
+            if method == "sort":  # of an array, along an axis
+                axis = [ast.keyword("axis", a) for a in args]
+                changed = ast.Call(core.name("@in_order"), [old], [*axis, *keywords])
             self.replaced(holder, changed)
             return core.name("ignored")
         changed = ast.Call(core.name("@popped"), [old, core.constant(method), *args], [])

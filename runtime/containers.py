@@ -252,12 +252,12 @@ def not_kept(*holders: Any) -> None:
     An array copies what is stored into it; a list or dictionary keeps the object, and Python would
     show the change there too.
 
-    Errors: NotImplementedError for a list or dictionary.
+    Errors: NotImplementedError for a list, dictionary, tuple or object of the user's.
 
     >>> not_kept(1.0)
     """
-    if any(isinstance(x, (list, dict)) for x in holders):
+    if any(isinstance(x, (list, dict, tuple)) or is_users_object(x) for x in holders):
         raise NotImplementedError(
-            "an object is stored in a list or dictionary, then changed, then the list is used: in "
-            "Python the change shows there too. Store a copy: `xs[i] = v.copy()`"
+            "an object is stored in a list, dictionary or object, then changed, then that is used: "
+            "in Python the change shows there too. Store a copy: `xs[i] = v.copy()`"
         )

@@ -966,6 +966,18 @@ def helpers_of_helpers(x):
     return np.sum(a * a) + np.sum(m * m)
 
 
+def sorted_along_an_axis(x):
+    a = np.array([[3.0, x], [1.0, 2 * x]])
+    a.sort(0)
+    return a[0, 0] * 3 + a[1, 1] * 2 + a[0, 1]
+
+
+def sorted_along_an_axis_by_name(x):
+    a = np.array([[3.0, x], [1.0, 0.1 * x]])
+    a.sort(axis=0)
+    return a[0, 0] * 3 + a[1, 1] * 2 + a[0, 1]
+
+
 HELPERS = [
     "again",
     "late",

@@ -39,6 +39,10 @@ def bump(v):
     return np.sum(v)
 
 
+def zeroed(vs):
+    vs[0][0] = 0.0
+
+
 def scale(v, k):
     v *= k
 
@@ -691,6 +695,72 @@ def array_in_a_list_of_lists_after_slices(x):
     return b[0][0][0] + a[0][0][0]
 
 
+def object_given_an_array(x):
+    a = np.ones(3) * x
+    o = M(a)
+    a[0] = 5 * x
+    return np.sum(o.a * a)
+
+
+def array_changed_through_its_object(x):
+    a = np.ones(3) * x
+    o = M(a)
+    o.a[0] = 5 * x
+    return np.sum(o.a * a)
+
+
+def list_kept_in_an_item(x):
+    grid = [[[0.0], 0.0], [0.0, 0.0]]
+    row = [x, 1.0]
+    grid[0][0] = row
+    row[1] = 5 * x
+    return grid[0][0][1] + row[0]
+
+
+def items_of_a_copied_list(x):
+    b = [np.ones(2) * x, np.ones(2)]
+    c = list(b)
+    b[0][1] = 9.0
+    return c[0][1] * x
+
+
+def array_in_a_copied_list(x):
+    r = np.ones(2) * x
+    b = [r, r * 2]
+    c = b.copy()
+    r[0] = 9.0
+    return c[0][0] * x
+
+
+def array_in_a_list_of_a_list(x):
+    r = np.ones(2) * x
+    b = [r, r * 2]
+    c = list(b)
+    r[0] = 9.0
+    return c[0][0] * x
+
+
+def array_in_a_dictionary_in_a_list(x):
+    r = np.ones(2) * x
+    b = {"k": r}
+    c = [b]
+    r[0] = 9.0
+    return c[0]["k"][0] * x
+
+
+def helper_of_items_of_a_display(x):
+    a = np.ones(2) * x
+    zeroed([a, a * 2])
+    return np.sum(a) * x
+
+
+def item_of_a_copied_dictionary(x):
+    d = {"w": np.ones(2) * x}
+    e = dict(d)
+    e["w"] *= 2
+    return np.sum(d["w"] * e["w"])
+
+
 HELPERS = [
     "M",
     "Obj",
@@ -704,6 +774,7 @@ HELPERS = [
     "same",
     "scale",
     "top",
+    "zeroed",
 ]
 REFUSED = [
     f

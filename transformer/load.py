@@ -313,7 +313,11 @@ def is_read(node: ast.Name) -> bool:
 
 def called_by(resolver: Resolver, name: str) -> core.Function | None:
     """A function of the user's that another calls by its name, in core form; None for others."""
-    return users_function(resolver.object(core.name(name)))
+    kind, _, member = name.partition(".")
+    found = resolver.object(core.name(kind))
+    if member:  # `Box.__init__`, what a call of a class runs
+        found = vars(found).get(member) if isinstance(found, type) else None
+    return users_function(found)
 
 
 def users_function(fn: Any) -> core.Function | None:
