@@ -17,6 +17,7 @@ from overt.runtime.primitive import Rule, rule_of
 # Operands that are sequences themselves: those of `array`, of `concatenate` and `stack`.
 SEQUENCES = frozenset(("object", "arrays"))
 OF_ARRAYS = ("overt.runtime.numpy", "overt.runtime.scipy", "overt.runtime.nn")
+OF_CONTAINERS = "overt.runtime.numpy.indexing"  # whose functions leave a list a list
 
 
 def joins_items(rule: Rule) -> bool:
@@ -30,6 +31,8 @@ def takes_arrays(fn: Any) -> bool:
     if rule is None or rule.zero or joins_items(rule):
         return False
     module = getattr(our_function(fn), "__module__", None) or ""
+    if module == OF_CONTAINERS:
+        return False
     return rule.elementwise or module.startswith(OF_ARRAYS)
 
 
