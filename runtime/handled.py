@@ -21,7 +21,9 @@ def refuse_if_caught(kind: type) -> None:
     if issubclass(kind, CATCHING.get()):
         raise StagingError(
             f"`try` cannot handle this {kind.__name__}: whether it is raised is known only when "
-            "the program runs, or differs between lanes; ask for the condition with `if` instead"
+            "the program runs, or differs between lanes, and what raises it (a method, a function "
+            "of another file or in a variable) is not followed; ask for the condition with `if` "
+            "instead"
         )
 
 

@@ -261,6 +261,25 @@ def test_agrees_with_python(f, points):
     check_against_python(f, points)
 
 
+def test_what_python_raises_in_a_branch_of_the_program_is_refused():
+    def f(x):
+        try:
+            y = math.factorial(-1) * x if x > 1.0 else x * x
+        except ValueError:
+            y = 2.0 * x
+        return y
+
+    assert (f(0.5), f(2.0)) == (0.25, 4.0)
+    assert overt.grad(f)(2.0) == 2.0
+    for way in (
+        overt.jit(f),
+        overt.jit(overt.grad(f)),
+        lambda x: overt.vmap(f)(np.array([x, 2.0])),
+    ):
+        with pytest.raises(overt.errors.StagingError, match="handled in a loop or branch"):
+            way(0.5)
+
+
 def test_handlers_that_would_never_run_are_refused():
     def f(x):
         with np.errstate(all="raise"):
