@@ -126,6 +126,9 @@ def test_sets_of_a_given_size_have_no_element_twice():
     assert np.unique(nothing, size=2, fill_value=3).tolist() == [3, 3]
     with pytest.raises(ValueError, match="fill_value"):
         np.unique(nothing, size=2)
+    missing = numpy.array([1.0, numpy.nan, 2.0], numpy.float32)
+    for size in (None, 2):
+        close([np.setxor1d(missing, missing[2:], size=size)[:2]], [[1, numpy.nan]])
     assert np.intersect1d(I > 0, 2.5).dtype == "float32"
 
 

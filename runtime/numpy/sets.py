@@ -299,7 +299,7 @@ def setxor1d(
     """
     both = np.concatenate([np.ravel(ar1), np.ravel(ar2)])
     values = distinct(both, size)
-    kept = isin(values, ar1) != isin(values, ar2)
+    kept = (isin(values, ar1) != isin(values, ar2)) | (values != values)  # NaN is in neither
     if size is not None:
         kept = kept & first_of_run(values[:, None], True)
     (places,) = np.nonzero(kept, size=size, fill_value=values.shape[0])
