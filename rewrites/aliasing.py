@@ -171,6 +171,7 @@ class Aliases(Relations):
             over = {n for n in held_by(loop.items) if is_local(n)}
             targets = set(core.pattern_names(loop.target))
             own = isinstance(index, ast.Name) and index.id in targets
+            own = own or is_text(index) and reads_keys(loop.items)
             met = any(self.lineage.may_meet(holder.id, n) for n in over & versions)
             if met and not own and isinstance(call.func, ast.Name):
                 self.refuse(
@@ -477,6 +478,15 @@ def params_changed(function: Function) -> tuple[set[int], set[int], set[int]]:
 def is_nested(call: ast.Call) -> bool:
     """Whether a store goes into an item of the holder, not into a place of its own."""
     return len(call.args) > 2 and is_store(call.args[2])
+
+
+def is_text(node: ast.expr | None) -> bool:
+    return isinstance(node, ast.Constant) and isinstance(node.value, str)
+
+
+def reads_keys(items: ast.expr) -> bool:
+    """Whether a loop over a dictionary reads its keys alone."""
+    return not any(isinstance(n, ast.Attribute) for n in ast.walk(items))
 
 
 def held_by(node: ast.expr) -> set[str]:

@@ -28,6 +28,7 @@ from overt.rewrites.nonlocals import shared_by_argument
 from overt.rewrites.outputs import outputs_returned
 from overt.rewrites.patterns import match_to_branches
 from overt.rewrites.pushes import pushes_as_values
+from overt.rewrites.read_by_index import read_by_index
 from overt.rewrites.refusal import Refusal
 from overt.rewrites.scopes import Renamed, Scope, changed_names, locals_of, parameters
 from overt.rewrites.storing import names_of_numbers
@@ -126,6 +127,8 @@ class Builder(Flows):
             body = outputs_returned(
                 body, own, names, definition, self.foreign, variants, self.text.object
             )
+            own = self.own(body, scope) - self.foreign
+            body = read_by_index(body, own, names)
             own = self.own(body, scope) - self.foreign
             body = written_through(body, own, names)
             self.local |= self.own(body, scope)

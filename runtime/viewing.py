@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from overt.runtime.derivatives import zeros_like_tree
 from overt.runtime.numpy.indexing import erase, place, set_item, taken
 from overt.runtime.numpy.movement import with_rule
 from overt.runtime.parts import is_array
@@ -88,7 +89,8 @@ def placed_where_view(g: Any, x: Any, index: Any, part: Any) -> Any:
 
 def kept_where_copy(g: Any, x: Any, index: Any, part: Any) -> Any:
     """The cotangent of a part that is a value of its own."""
-    return None if is_array(x) and is_view(x, index, part) else g
+    # A zero, since the other side of a branch may give this cotangent a value.
+    return zeros_like_tree(g) if is_array(x) and is_view(x, index, part) else g
 
 
 @with_rule(
