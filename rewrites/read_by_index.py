@@ -137,7 +137,8 @@ def rewritten(s: ast.For, local: set[str], taken: set[str]) -> Stmts:
     made = copy.copy(s)
     made.iter, made.target = call("range", length), ast.Name(place, ast.Store())
     if others:
-        targets = [made.target, *(ast.Name(n, ast.Store()) for n, _ in others)]
+        names = [n for n, _ in others]
+        targets: list[ast.expr] = [ast.Name(n, ast.Store()) for n in (place, *names)]
         made.target = ast.Tuple(targets, ast.Store())
         made.iter = call("zip", made.iter, *(x for _, x in others))
     first: Stmts = []
