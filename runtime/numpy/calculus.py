@@ -66,13 +66,13 @@ def gradient(f: Any, *varargs: Any, axis: Any = None, edge_order: int = 1) -> An
     """Slopes of tabulated values: central differences inside, one-sided ones at the ends.
 
     `varargs` are spacings, one for all axes or one an axis: numbers, or coordinates. A list comes
-    back where there are several axes.
+    back where there are several axes. `edge_order=2` gives those of a parabola at the ends.
 
     >>> print(np.gradient(np.array([1.0, 4.0, 9.0, 16.0])))
     [3. 4. 6. 7.]
     """
-    if edge_order != 1:
-        raise NotImplementedError("gradient: only edge_order=1 is supported")
+    if edge_order not in (1, 2):
+        raise ValueError(f"gradient: edge_order is 1 or 2, not {edge_order}")
     f = np.asarray(f)
     if not dtypes.is_inexact(f.dtype):
         f = np.astype(f, dtypes.to_inexact(f.dtype))
@@ -80,14 +80,16 @@ def gradient(f: Any, *varargs: Any, axis: Any = None, edge_order: int = 1) -> An
     if len(varargs) not in (0, 1, len(axes)):
         raise TypeError(f"gradient got {len(varargs)} spacings for {len(axes)} axes")
     spacings = varargs if len(varargs) == len(axes) else (*varargs, 1.0)[:1] * len(axes)
-    slopes = [_slope(f, along, h) for along, h in zip(axes, spacings, strict=True)]
+    slopes = [_slope(f, along, h, edge_order) for along, h in zip(axes, spacings, strict=True)]
     return slopes[0] if len(axes) == 1 else slopes
 
 
-def _slope(f: Any, axis: int, spacing: Any) -> Any:
+def _slope(f: Any, axis: int, spacing: Any, edge_order: int) -> Any:
     n = f.shape[axis]
-    if n < 2:
-        raise ValueError("gradient needs at least two elements along every axis it works on")
+    if n <= edge_order:
+        raise ValueError(
+            f"gradient needs at least {edge_order + 1} elements along every axis it works on"
+        )
     steps = np.diff(f, axis=axis)
     if np.ndim(spacing) == 0:
         sides = steps / spacing
@@ -98,7 +100,20 @@ def _slope(f: Any, axis: int, spacing: Any) -> Any:
         before, after = _part(gaps, axis, None, -1), _part(gaps, axis, 1, None)
         left, right = _part(sides, axis, None, -1), _part(sides, axis, 1, None)
         inner = (after * left + before * right) / (before + after)
-    ends = _part(sides, axis, None, 1), _part(sides, axis, n - 2, None)
+    ends = [_part(sides, axis, None, 1), _part(sides, axis, n - 2, None)]
+    if edge_order == 2:
+        next_ones = _part(sides, axis, 1, 2), _part(sides, axis, n - 3, n - 2)
+        shares: list[Any] = [0.5, 0.5]
+        if np.ndim(spacing):
+            first, last = _part(gaps, axis, None, 2), _part(gaps, axis, n - 3, None)
+            shares = [
+                _part(first, axis, None, 1) / np.sum(first, axis, keepdims=True),
+                _part(last, axis, 1, None) / np.sum(last, axis, keepdims=True),
+            ]
+        ends = [
+            end + (end - near) * share
+            for end, near, share in zip(ends, next_ones, shares, strict=True)
+        ]
     return np.concatenate([ends[0], inner, ends[1]], axis=axis)
 
 
