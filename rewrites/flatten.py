@@ -535,9 +535,13 @@ def is_list(node: ast.expr, lists: set[str]) -> bool:
         return any(is_list(v, lists) for v in node.values)
     if isinstance(node, ast.IfExp):
         return is_list(node.body, lists) or is_list(node.orelse, lists)
+    if isinstance(node, ast.Subscript) and isinstance(node.slice, ast.Slice):
+        return is_list(node.value, lists)
     if isinstance(node, ast.Call) and isinstance(node.func, ast.Name):
-        if node.func.id in ("@appended", "@changed"):
+        if node.func.id in ("@appended", "@changed", "@set_item"):
             return is_list(node.args[0], lists)
+        if node.func.id == "@read_again":  # of what it named before
+            return is_list(node.args[-1], lists)
         if node.func.id in ("@joined", "@repetition"):
             return True
         return node.func.id in ("list", "tuple", "sorted")
