@@ -132,7 +132,7 @@ def refusals() -> str:
                 name = getattr(node.func, "id", getattr(node.func, "attr", ""))
                 first = {"Refusal": 0, "refuse": 1}.get(name)
                 if first is not None:
-                    given = [said(a) for a in node.args[first : first + 2]] + [""]
+                    given = [said(a) for a in node.args[first : first + 2]] + ["", ""]
                     found.add((given[0], given[1]))
     lines = [f"- {reason}. {way_out}".rstrip() for reason, way_out in sorted(found) if reason]
     return "\n".join(lines) + "\n"
