@@ -38,23 +38,32 @@ def can_wait(node: ast.Raise) -> bool:
     return isinstance(call, ast.Name | ast.Attribute)
 
 
-def raised_later(block: core.Block, in_branch: bool = False) -> core.Block:
+def raised_later(block: core.Block, least: int = 0) -> core.Block:
     """The block, where each `raise` that ends a side of a branch is left to the program.
 
     if x < 0:                                 print(x)
         print(x)                       ->     raise_if(True, ValueError)
         raise ValueError
+
+    One that is a side of its own is a check of the condition, unless both sides raise; `least` is
+    how many statements a side has at least to end so, none where the block is no side.
     """
-    done = [
-        core.with_blocks(s, [raised_later(b, isinstance(s, If)) for b in core.blocks_of(s)])
-        for s in block
-    ]
-    last = done[-1] if len(done) > 1 and in_branch else None
+    done = []
+    for s in block:
+        blocks = core.blocks_of(s)
+        sides = (1 if all(map(ends_by_raise, blocks)) else 2) if isinstance(s, If) else 0
+        done.append(core.with_blocks(s, [raised_later(b, sides) for b in blocks]))
+    last = done[-1] if least and len(done) >= least else None
     if isinstance(last, Do) and isinstance(last.node, ast.Raise) and can_wait(last.node):
         node = ast.copy_location(ast.Raise(last.node.exc, last.node.cause), last.node)
         node.waits = True  # type: ignore[attr-defined]
         done[-1] = replace(last, node=node)
     return tuple(done)
+
+
+def ends_by_raise(block: core.Block) -> bool:
+    last = block[-1] if block else None
+    return isinstance(last, Do) and isinstance(last.node, ast.Raise)
 
 
 def waits(node: ast.AST) -> bool:
@@ -78,6 +87,8 @@ def as_check(lifter: FunctionLifter, node: ast.Raise, test: ast.expr) -> ast.Cal
 
 def checked(lifter: FunctionLifter, s: If) -> list[core.Stmt] | None:
     """A branch of which one side raises: the check, then the other side."""
+    if ends_by_raise(s.then) and ends_by_raise(s.orelse):
+        return None
     for side, block in (("then", s.then), ("orelse", s.orelse)):
         node = raises_alone(block)
         if node is None or node.exc is None:

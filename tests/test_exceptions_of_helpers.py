@@ -345,7 +345,17 @@ def made_before(x):
     return x
 
 
+def on_both_sides(x):
+    if x > 1.0:
+        if x > 5.0:
+            raise TypeError("larger")
+        else:
+            raise ValueError("large")
+    return x
+
+
 UNCAUGHT = [
+    on_both_sides,
     behind_a_statement, from_a_handler, again_after_a_print, from_a_loop,
     with_an_argument_by_name, made_before,
 ]  # fmt: skip
