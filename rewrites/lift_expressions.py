@@ -23,6 +23,7 @@ from overt.rewrites.callees import (
     is_ours,
 )
 from overt.rewrites.conditions import asked_for_none, without_filter
+from overt.rewrites.instances import is_object
 from overt.rewrites.selections import is_selection
 
 if TYPE_CHECKING:
@@ -118,7 +119,7 @@ class Expressions(ast.NodeTransformer):
         for op, left, right in zip(node.ops, parts, parts[1:], strict=False):
             if isinstance(op, ast.Is | ast.IsNot):
                 asked = asked_for_none(node)
-                if isinstance(left, ast.Name) and callable(self.object(right)):
+                if self.may_be_chosen(left) and self.may_be_chosen(right):
                     return False  # `f is np.sin`, where `f` may be chosen by data
                 if asked is None or self.plain(asked) or self.is_given(asked):
                     continue
@@ -135,6 +136,13 @@ class Expressions(ast.NodeTransformer):
             if not (self.plain(left) and self.plain(right)):
                 return False
         return True
+
+    def may_be_chosen(self, node: ast.expr) -> bool:
+        """Whether a value may be an object or a function, of which data chose one among several."""
+        if not isinstance(node, ast.Name | ast.Attribute | ast.Subscript) or self.plain(node):
+            return False
+        found = self.object(node)
+        return found is None or callable(found) or is_object(found)
 
     def is_selection(self, node: ast.expr) -> bool:
         """Whether a value is `x[mask]`, whose length only the running program may know."""

@@ -9,6 +9,7 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from overt.runtime.array import Array
+from overt.runtime.chosen import by_reference, chosen_value, is_object, note, of_objects
 from overt.runtime.derivatives import add, materialize, zeros_like_tree
 from overt.runtime.numpy.movement import with_rule
 from overt.runtime.parts import is_array
@@ -184,6 +185,12 @@ def chosen_item(items: Sequence[Any], i: Any) -> Any:
         return items[int(i)]
     from overt.runtime import numpy as np
 
+    if all(map(is_object, items)):
+        if all(map(by_reference, items)):
+            return of_objects(i, items)
+        made = chosen_value(i, items)
+        note(made, *items)
+        return made
     return tree_map(lambda *leaves: np.stack(leaves)[i], *items)
 
 

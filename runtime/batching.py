@@ -9,6 +9,7 @@ from contextvars import ContextVar
 from typing import Any
 
 from overt.runtime.aval import aval_of
+from overt.runtime.chosen import check, choosing, copied
 from overt.runtime.derivatives import is_array
 from overt.runtime.errors import EndedInBlock, StagingError
 from overt.runtime.lanes import Lanes, move_axis, spread
@@ -71,13 +72,17 @@ def vmap_call(
             if axis_name is not None:
                 token = AXES.set({**AXES.get(), axis_name: (level, lanes)})
             try:
-                return fn(*inner_args, **inner_kwargs), level
+                out = fn(*inner_args, **inner_kwargs)
+                if out_axes is not AUTO:  # else it is for functions of ours
+                    out = copied(out)
+                check()
+                return out, level
             finally:
                 if token is not None:
                     AXES.reset(token)
 
     if owner is None:
-        out, level = at_once()
+        out, level = choosing(at_once)
         return _unbatched(out, out_axes, level, lanes)
 
     def lane(k: int) -> Any:
@@ -90,7 +95,7 @@ def vmap_call(
 
     outside = Outside(owner, (args, kwargs))
     try:
-        out, level = outside.run(at_once)
+        out, level = choosing(lambda: outside.run(at_once), outside.undo)
     except (StagingError, TypeError, NotImplementedError) as error:
         if outside.before is None or isinstance(error, EndedInBlock):
             raise

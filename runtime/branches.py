@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import dis
+import functools
 from collections.abc import Callable, Sequence
 from typing import Any
 
 from overt.runtime.carried import join, spec_of, zeros
 from overt.runtime.changes import changing_cond, has_objects
 from overt.runtime.choice import choose
+from overt.runtime.chosen import Reach, given_back, note_joined, referred
 from overt.runtime.closures import captured_leaves
 from overt.runtime.errors import StagingError
 from overt.runtime.guards import guard
@@ -45,7 +47,7 @@ def cond(pred: Any, then: Callable, orelse: Callable, operands: Sequence[Any] = 
     if RECORDING.get() and has_objects(then, orelse, list(operands)):
         return changing_cond(chosen, pred, then, orelse, operands)
     try:
-        return chosen(pred, then, orelse, operands)
+        return given_back(chosen(pred, then, orelse, operands))
     except Changes:
         pass
     return changing_cond(chosen, pred, then, orelse, operands)
@@ -99,12 +101,19 @@ def _by_lane(pred: Any, then: Callable, orelse: Callable, operands: Sequence[Any
             "lanes; end the recursion by a shape or a static argument, or write a loop"
         ) from None
     try:
+        is_old = Reach(then, orelse, list(operands))
+        a, b = referred(a, b, call_it, call_it, is_old)
         result = choose(pred, a, b)
+        note_joined(a, b, result, is_old)
         if type(result) is tuple and any(type(x) is Unsure for x in result):
             named(result, returned_names(then, len(result)))
         return result
     except Unlike as unlike:
         raise _mismatch(unlike, then, a) from None
+
+
+def call_it(run: Callable[[], Any]) -> Any:
+    return run()
 
 
 def _some(mask: Any) -> bool:
@@ -137,8 +146,14 @@ def _staged(pred: Any, then: Callable, orelse: Callable, operands: Sequence[Any]
         same = [x is y for x, y in zip(a, b, strict=True)]
     else:
         same = []
-    changed_a = _without(a, same)
-    changed_b = _without(b, same)
+    is_old = Reach(then, orelse, list(operands))
+    changed_a, changed_b = referred(
+        _without(a, same),
+        _without(b, same),
+        functools.partial(run_in, regions[1]),
+        functools.partial(run_in, regions[0]),
+        is_old,
+    )
     try:
         spec = join(spec_of(changed_a), spec_of(changed_b))
     except Unlike as unlike:
@@ -146,6 +161,7 @@ def _staged(pred: Any, then: Callable, orelse: Callable, operands: Sequence[Any]
     for region, value in zip(regions, (changed_b, changed_a), strict=True):
         set_outputs(region, run_in(region, spec.decompose, value))
     joined = spec.compose_leaves(list(case_(pred, regions, spec.avals())))
+    note_joined(changed_a, changed_b, joined, is_old)
     if not same:
         return joined
     if any(type(x) is Unsure for x in joined):

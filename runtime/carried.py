@@ -246,6 +246,8 @@ class Node(Spec):
         kind = self.kind[0]
         if kind is dict:
             return f"dict with keys {[key.key for key in self.keys]}"
+        if kind.__name__ == "Taken":  # an object that one side of a branch has made
+            return f"an object of the class {self.kind[1].node_data()[1][0].__name__}"
         return f"{kind.__name__} of {len(self.children)}"
 
 

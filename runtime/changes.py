@@ -29,6 +29,7 @@ from overt.runtime.world import (
     Slot,
     World,
     attributes_of,
+    is_apart,
     is_frozen,
     is_users_object,
     is_value,
@@ -103,16 +104,20 @@ class State:
     def held(self, x: Any, by_parts: bool = False) -> Any:
         """A value with stand-ins for objects: for one whose places are operands of their own, and
         for dataclasses that nobody has registered as trees."""
-        if id(x) in self.world.apart:
+        if id(x) in self.world.apart or is_apart(x):
             return Held(x)
         if type(x) is Fields:  # a stand-in of a loop around this one stays what it is
             return x.at_depth(x.depth + 1)
         inner = functools.partial(self.held, by_parts=by_parts)
         whole = is_value(x) or by_parts and is_users_object(x)
-        if whole and RECORDING.get() and not LENIENT.is_node(type(x)):
+        if whole and RECORDING.get() and not (LENIENT.is_node(type(x)) and self.is_alone(x)):
             fields = attributes_of(x)
             return Fields(type(x), tuple(fields), list(map(inner, fields.values())))
         return with_parts(inner, x)
+
+    def is_alone(self, x: Any) -> bool:
+        """Whether no object of its class is set back, so that it is a snapshot itself."""
+        return all(type(value) is not type(x) for value in self.world.values())
 
     def free(self, x: Any, copies: list[tuple[Any, dict[str, Any]]]) -> Any:
         """The value again; dataclasses that are copies are noted with what they hold."""
@@ -128,6 +133,18 @@ class State:
         whole = is_value(made) or type(x) is Fields
         if whole and not is_frozen(made) and id(made) not in self.world.known:
             copies.append((made, attributes_of(made)))
+        return made
+
+    def joined(self, x: Any) -> Any:
+        """A result again; dataclasses that may be copies of such that others hold are noted."""
+        from overt.runtime.chosen import note
+
+        copies: list[tuple[Any, dict[str, Any]]] = []
+        made = self.free(x, copies)
+        known = {type(value): value for value in self.world.values()}
+        found = [copy for copy, _ in copies if type(copy) in known]
+        kinds = set(map(type, found))
+        note(*found, *[value for value in self.world.values() if type(value) in kinds])
         return made
 
     def note(self, x: Any, copies: list[tuple[Any, dict[str, Any]]]) -> Any:
@@ -177,7 +194,12 @@ class State:
         if not self.carried:
             return
         refuse_unless_carried()
+        from overt.runtime.chosen import is_object as counts_by_identity
+        from overt.runtime.chosen import note
+
         new = {**self.now, **dict(zip(self.carried, values, strict=True))}
+        stored = [(x, self.now.get(slot)) for slot, x in zip(self.carried, values, strict=True)]
+        note(*[x for x, before in stored if x is not before and counts_by_identity(x)])
         self.world.put(set_ones(new), final=True)
 
     def pinned(self) -> tuple[list[Slot], list[Any]]:
@@ -377,9 +399,11 @@ def changing_cond(
         sides = state.side(then, count), state.side(orelse, count)
         return cond(pred, *sides, (*map(state.held, operands), *state.inputs()))
 
-    out, *values = tried(state, run)
+    from overt.runtime.chosen import given_back
+
+    out, *values = given_back(tried(state, run))
     state.finish(values)
-    return state.free(out, [])
+    return state.joined(out)
 
 
 def changing_loop(run_loop: Callable, loop: Loop, values: tuple) -> tuple:
@@ -392,7 +416,7 @@ def changing_loop(run_loop: Callable, loop: Loop, values: tuple) -> tuple:
 
     out = tried(state, run)
     state.finish(out[count:])
-    return tuple(state.free(x, []) for x in out[:count])
+    return tuple(map(state.joined, out[:count]))
 
 
 def has_objects(*roots: Any) -> bool:

@@ -17,6 +17,7 @@ from overt.runtime.carried import (
     spec_of,
     zeros,
 )
+from overt.runtime.chosen import either_object
 from overt.runtime.parts import parts_of
 from overt.runtime.repeated import rows_of
 from overt.runtime.saved import Buffers, Saved
@@ -41,6 +42,9 @@ def choose(mask: Any, a: Any, b: Any, path: tuple[Any, ...] = ()) -> Any:
             return saved  # read only where the same branch is taken again
     if type(a) is Saved and type(b) is Saved:
         return _choose_saved(mask, a, b, path)
+    found = either_object(mask, a, b)
+    if found is not None:
+        return found
     one, other = parts_of(a), parts_of(b)
     if one is not None and other is not None and one.kind == other.kind:
         return one.rebuild([

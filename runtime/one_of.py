@@ -27,6 +27,7 @@ from overt.runtime.carried import (
     same,
     spec_of,
 )
+from overt.runtime.chosen import Chosen, is_chosen, is_object, where_is
 from overt.runtime.derivatives import is_inexact
 from overt.runtime.dtypes import canonicalize
 from overt.runtime.index_range import range_of
@@ -40,7 +41,8 @@ from overt.runtime.undefined import UndefinedValue
 from overt.runtime.world import World
 
 __all__ = [
-    "Either", "OneOf", "call_one", "either", "is_open_place", "item_of", "one_by_lane", "with_item",
+    "Either", "OneOf", "call_one", "either", "is_open_place", "item_of", "of_callables",
+    "one_by_lane", "with_item",
 ]  # fmt: skip
 
 
@@ -89,6 +91,11 @@ class OneOf:
         return f"one of {', '.join(names)}"
 
 
+def of_callables(f: Any) -> Any:
+    """A callable object chosen by data as a function chosen by data; any other as it is."""
+    return OneOf(f.__overt_index__, f.__overt_objects__) if is_chosen(f) else f
+
+
 @plain
 def call_one(chosen: Any, *args: Any, **keywords: Any) -> Any:
     """The chosen function's value, as the passes read it."""
@@ -109,14 +116,22 @@ def item_of(table: Any, index: Any) -> Any:
     """
     if not is_open_place(table, index):
         return table[index]
-    if all(map(callable, table)):
-        from overt.runtime import numpy as np
+    from overt.runtime import numpy as np
 
+    if all(map(is_object, table)):
+        return chosen_object(np.clip(counted(index, table), 0, len(table) - 1), table)
+    if all(map(callable, table)):
         return OneOf(np.clip(counted(index, table), 0, len(table) - 1), table)
     place, found = counted(index, table), table[-1]
     for i in reversed(range(len(table) - 1)):
         found = chosen_item(place <= i if i == 0 else place == i, table[i], found)
     return found
+
+
+def chosen_object(index: Any, table: Any) -> Any:
+    from overt.runtime.arranging import chosen_item as item
+
+    return item(table, index)
 
 
 def is_same(f: Any, function: Any) -> Any:
@@ -126,7 +141,7 @@ def is_same(f: Any, function: Any) -> Any:
     True
     """
     if type(f) is not OneOf:
-        return f is function
+        return where_is(f, function)
     from overt.runtime.truth import or_
 
     held: Any = False
@@ -428,7 +443,7 @@ def bars_of_side(out: Any, bar: Any) -> Any:
     from overt.runtime.some_of import narrowed
 
     bar = narrowed(out, bar)
-    chosen = lambda x: type(x) is OneOf
+    chosen = lambda x: type(x) is OneOf or is_chosen(x)
     parts, definition = tree_flatten(out, is_leaf=chosen)
     if not any(map(chosen, parts)):
         return bar
@@ -436,6 +451,8 @@ def bars_of_side(out: Any, bar: Any) -> Any:
 
 
 def _bars_of_functions(x: Any, bar: Any) -> Any:
+    if is_chosen(x):
+        return Chosen(bar.__overt_index__, x.__overt_objects__)
     if type(x) is not OneOf:
         return bar
     return OneOf(x.index, [next(g for g in bar.functions if alike(f, g)) for f in x.functions])

@@ -5,6 +5,7 @@ from __future__ import annotations
 import dataclasses
 import functools
 from collections.abc import Callable
+from contextvars import ContextVar
 from typing import Any, NamedTuple
 
 import numpy
@@ -21,6 +22,8 @@ __all__ = ["NUMBERS", "Parts", "is_array", "is_wrapping", "parts_of"]
 NUMBERS = (bool, int, float, complex)
 _ARRAYS = (Array, *NUMBERS, numpy.ndarray, numpy.generic)
 _CONTAINERS = (list, tuple, dict)
+# Dataclasses whose objects count by their identity, since they are changed once data chose one.
+BY_REFERENCE: ContextVar[frozenset[type]] = ContextVar("overt_by_reference", default=frozenset())
 
 
 def is_array(x: Any) -> bool:
@@ -75,6 +78,8 @@ def parts_of(x: Any) -> Parts | None:
         )
     if is_wrapping(x):
         return x.__overt_parts__()
+    if kind in BY_REFERENCE.get():
+        return None
     if LENIENT.is_node(kind) or isinstance(x, tuple):
         return _parts_of_node(x)
     if dataclasses.is_dataclass(x) and not isinstance(x, type):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import types
 from typing import Any
 
 from overt.runtime.array import Array
@@ -28,7 +29,7 @@ def predicate(x: Any) -> Any:
     if hasattr(type(x), "__overt_truth__"):
         return x.__overt_truth__()
     if not isinstance(x, Array) or is_known(x):
-        return bool(x)
+        return _truth_of_object(x) if _is_asked(x) else bool(x)
     if x.size != 1:
         raise ValueError(
             f"the truth value of an array of shape {x.shape} is ambiguous; use .any() or .all()"
@@ -36,6 +37,22 @@ def predicate(x: Any) -> Any:
     if x.shape:
         x = x.reshape(())
     return x if x.dtype == bool else x != 0
+
+
+def _is_asked(x: Any) -> bool:
+    """Whether an object of the user's says itself whether it is true, or is chosen by data."""
+    kind = type(x)
+    return isinstance(getattr(kind, "__bool__", None), types.FunctionType)
+
+
+def _truth_of_object(x: Any) -> Any:
+    from overt.runtime.chosen import Chosen, applied
+
+    if type(x) is not Chosen:
+        return predicate(type(x).__bool__(x))
+    if any(hasattr(type(each), "__bool__") for each in x.__overt_objects__):
+        return predicate(applied(x, predicate, ()))
+    return all(map(bool, x.__overt_objects__)) or predicate(applied(x, bool, ()))
 
 
 def both(a: Any, b: Any) -> Any:

@@ -14,6 +14,7 @@ import numpy as np
 from overt.runtime import config, eager, program_cache, staging
 from overt.runtime.array import DeviceArray, explained
 from overt.runtime.aval import Aval
+from overt.runtime.chosen import choosing
 from overt.runtime.primitive import GRAPH
 from overt.runtime.special_methods import lifting_special_methods
 
@@ -56,7 +57,7 @@ class Program:
 
     def _stage(self) -> None:
         with collector_paused(), lifting_special_methods(self.fn):
-            self.graph = staging.trace(self.fn, self.avals)
+            self.graph = choosing(lambda: staging.trace(self.fn, self.avals))
         self.out = self.graph.out
         self.checks = self.graph.capacities
         if self.checks and self.graph.effect and self.effects is None:

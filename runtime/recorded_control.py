@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
+from overt.runtime.chosen import Reach, taken_new
 from overt.runtime.closures import Captures, captured_leaves, frozen, hidden_leaves
 from overt.runtime.derivatives import add, is_inexact, materialize, zeros_like_tree
 from overt.runtime.loop_items import EnumeratedItems, Items, loop_zip
@@ -40,13 +41,14 @@ def recorded_cond(pred: Any, then: Callable, orelse: Callable, operands: Sequenc
     captures = Captures([x for x in seen if tape.owns(x)])
 
     def side(fn: Callable) -> Callable:
-        held = _Opaque(fn)
+        held, is_old = _Opaque(fn), Reach(fn, operands)
 
         def run(given: Any, inner: Any) -> Any:
             function, arguments = captures.replaced((held.value, given), inner)
             copies = tree_map(lambda x: x, arguments)  # to read a `defaultdict` may change it
-            return opened(function(*copies))
+            return opened(taken_new(function(*copies), is_old))
 
+        setattr(run, "__overt_reach__", (fn, operands))  # noqa: B010
         return run
 
     inputs = (captures.marked(tuple(operands)), captures.values)

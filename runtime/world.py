@@ -16,7 +16,7 @@ from typing import Any
 
 from overt.runtime.array import Array
 from overt.runtime.ownership import is_library
-from overt.runtime.parts import NUMBERS, is_array
+from overt.runtime.parts import BY_REFERENCE, NUMBERS, is_array
 from overt.runtime.tree_registry import register_pytree_node
 
 __all__ = ["MISSING", "Slot", "World", "is_users_object"]
@@ -154,6 +154,11 @@ class World:
         elif isinstance(x, type):
             if not is_library(x.__module__):
                 self.users_class(x)
+        elif type(x) is Held:
+            self.visit(x.value)
+        elif hasattr(type(x), "__overt_objects__"):  # chosen by data among these
+            for each in x.__overt_objects__:
+                self.visit(each)
         elif is_users_object(x):
             self.object(x)
         else:
@@ -329,7 +334,12 @@ def is_frozen(x: Any) -> bool:
 
 def is_value(x: Any) -> bool:
     """Whether an object counts by what it holds wherever values are: a dataclass."""
-    return dataclasses.is_dataclass(x) and not isinstance(x, type)
+    return dataclasses.is_dataclass(x) and not isinstance(x, type) and not is_apart(x)
+
+
+def is_apart(x: Any) -> bool:
+    """Whether a dataclass counts by its identity nevertheless."""
+    return type(x) in BY_REFERENCE.get()
 
 
 def copy_of(x: dict[Any, Any], items: dict[Any, Any]) -> Any:
@@ -415,5 +425,7 @@ def leaves_of(x: Any, depth: int = 0) -> Iterator[Any]:
     elif isinstance(x, dict):
         for item in x.values():
             yield from leaves_of(item, depth + 1)
+    elif hasattr(type(x), "__overt_objects__"):
+        yield x.__overt_index__
     else:
         yield x

@@ -22,7 +22,7 @@ from overt.runtime.cotangents import Moved, Token, move, shapes_in
 from overt.runtime.derivatives import dtype_of, is_inexact, zeros_like_tree
 from overt.runtime.escape import KEPT, Escape, held_by, is_kept, settled, unchanged
 from overt.runtime.numpy.indexing import set_item
-from overt.runtime.one_of import OneOf, call_one, holds_floats
+from overt.runtime.one_of import OneOf, call_one, holds_floats, of_callables
 from overt.runtime.parts import is_array, parts_of
 from overt.runtime.primitive import rule_of
 from overt.runtime.record import vjp_call
@@ -94,6 +94,7 @@ def vjp_of(f: Any, *args: Any, **keywords: Any) -> tuple[Any, Callable[[Any], An
 
 def call_pair(f: Any, args: tuple[Any, ...], keywords: dict[str, Any]) -> Any:
     """The ways to differentiate a call that are better than recording it; None if there is none."""
+    f = of_callables(f)
     if type(f) is OneOf:
         if holds_floats(f):
             raise Escape(f, CHOSEN)
@@ -214,6 +215,7 @@ def of_partial(f: functools.partial, args: tuple[Any, ...], keywords: dict[str, 
 def differentiated_vjp(args: tuple[Any, ...], keywords: dict[str, Any]) -> Any:
     """`vjp_of(vjp_of, f, x)`: the derivative of the forward half of a pair."""
     f, *rest = args
+    f = of_callables(f)
     if type(f) is OneOf:
         if holds_floats(f):
             raise Escape(f, CHOSEN)

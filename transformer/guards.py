@@ -5,10 +5,28 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from overt.transformer.observed import Device, Number, Parts, Seen, devices
+from overt.transformer.observed import (
+    ClassParts,
+    Device,
+    Met,
+    Number,
+    Parts,
+    Seen,
+    devices,
+    sharing,
+)
 from overt.transformer.parted import MISSING
 from overt.transformer.state import ALL, Place, Write
 from overt.transformer.watch import Watch
+
+
+def containers(seen: Seen) -> list[Any]:
+    """The containers and objects in an observed value, in the order in which they are met."""
+    if isinstance(seen, ClassParts):
+        return [x for i in seen.data for x in containers(seen.parts[i])]
+    if not isinstance(seen, Parts):
+        return []
+    return [seen.value, *(x for part in seen.parts for x in containers(part))]
 
 
 class Guards:
@@ -31,6 +49,7 @@ class Guards:
             else:
                 self.places.append((place, seen))
                 self.arrays += devices(seen)
+        self.sharing = sharing([x for _, seen in self.places for x in containers(seen)])
 
     def hold(self, arguments: list[Any]) -> list[Any] | None:
         """The arrays as they are now; None if the program does not fit any more."""
@@ -47,10 +66,12 @@ class Guards:
                 return None
         if not still_the_same((), self.functions):
             return None
-        arrays: list[Any] = []
+        arrays = Met()
         for place, seen in self.places:
             if not seen.matches(place.get(arguments), arrays):
                 return None
+        if len(arrays.objects) > 1 and sharing(arrays.objects) != self.sharing:
+            return None
         return arrays
 
     def changed(self, arguments: list[Any]) -> list[str]:
@@ -65,9 +86,12 @@ class Guards:
         for f, code, defaults, named in self.functions:
             if (f.__code__, f.__defaults__, f.__kwdefaults__) != (code, defaults, named):
                 found.append(f"the function {f.__qualname__} was redefined")
+        met = Met()
         for place, seen in self.places:
-            if not seen.matches(place.get(arguments), []):
+            if not seen.matches(place.get(arguments), met):
                 found.append(f"{place.words()} has changed")
+        if not found and sharing(met.objects) != self.sharing:
+            found.append("places that held one object hold several, or the other way round")
         return found
 
     def index_of(self, array: Any) -> int | None:

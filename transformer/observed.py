@@ -129,6 +129,25 @@ class Snapshot(Seen):
         return bool(snapshot_of(self.value) != self.state)
 
 
+class Met(list):
+    """The arrays that a look at observed values has met, and the containers and objects."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.objects: list[Any] = []
+
+
+def sharing(objects: list[Any]) -> list[int]:
+    """Which of these are one and the same: for each the position where it comes first.
+
+    >>> one, other = [], []
+    >>> sharing([one, other, one])
+    [0, 1, 0]
+    """
+    first: dict[int, int] = {}
+    return [first.setdefault(id(x), i) for i, x in enumerate(objects)]
+
+
 class Parts(Seen):
     """A container or an object of the user's: a copy of its parts, each observed."""
 
@@ -148,6 +167,8 @@ class Parts(Seen):
         pairs = pairs_of(x)
         if pairs is None or [key for key, _ in pairs] != self.keys:
             return False
+        if isinstance(arrays, Met):
+            arrays.objects.append(x)
         return all(
             part.matches(value, arrays) for part, (_, value) in zip(self.parts, pairs, strict=True)
         )

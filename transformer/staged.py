@@ -10,6 +10,7 @@ import numpy
 
 from overt.runtime.array import Array, DeviceArray
 from overt.runtime.aval import Aval, aval_of
+from overt.runtime.chosen import check, copied
 from overt.runtime.dtypes import float0
 from overt.runtime.errors import StagingError
 from overt.runtime.interop import as_array
@@ -132,16 +133,26 @@ class Staged:
                 observed = self.inject(watch, list(inputs[self.count :]), arguments, undo)
                 with watch.running():
                     result = self.call(list(inputs[: self.count]))
+                check()
+                before = watch.known()
+                result = copied(result, lambda x: id(x) in before)
                 writes = [
                     w for place, seen in watch.places.values()
                     for w in differences(seen, place.get(arguments), place)
                 ]  # fmt: skip
-                made, reached, trees = Made(watch.known()), set(), []
+                made, reached, trees = Made(before), set(), []
                 for w in writes:
                     again = (mark := state.target(w, arguments)) in reached
                     reached.add(mark)
                     objects = Made(made.before) if again else made
-                    trees.append((w, None if w.value is MISSING else take_apart(w.value, objects)))
+                    trees.append(
+                        (
+                            w,
+                            None
+                            if w.value is MISSING
+                            else take_apart(copied(w.value, lambda x: id(x) in before), objects),
+                        )
+                    )
                 undo += writes
             except BaseException:
                 for place, seen in watch.places.values():

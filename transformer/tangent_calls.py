@@ -16,7 +16,7 @@ from typing import Any
 
 from overt.rewrites.refusal import Refusal
 from overt.runtime.escape import BY_SOURCE, KEPT, Escape
-from overt.runtime.one_of import OneOf, call_one, holds_floats
+from overt.runtime.one_of import OneOf, call_one, holds_floats, of_callables
 from overt.runtime.places import GENERATED
 from overt.runtime.primitive import rule_of
 from overt.runtime.tangents import (
@@ -86,6 +86,7 @@ def found_jvp(
     f_dot: Any,
 ) -> Pair:
     """The jvp of a call by what is called."""
+    f = of_callables(f)
     if type(f) is OneOf:
         if holds_floats(f):
             raise Escape(f, calls.CHOSEN)

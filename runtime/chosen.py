@@ -1,0 +1,586 @@
+"""An object chosen by data: several objects, and the number of the one that is meant.
+
+best = a if a.cost < b.cost else b      # under `jit` and `vmap` a `Chosen` of the two
+best.cost                               # a choice between what they hold
+best.move(x)                            # a branch for each, so that the right one is changed
+best.cost = x                           # each keeps its own, but for the one that is meant
+"""
+
+from __future__ import annotations
+
+import enum
+import functools
+import operator
+from collections.abc import Callable, Iterator, Sequence
+from contextvars import ContextVar
+from typing import Any, NoReturn
+
+from overt.runtime.array import Array
+from overt.runtime.changes import alike, with_parts
+from overt.runtime.parts import BY_REFERENCE, parts_of
+from overt.runtime.record import RECORDING
+from overt.runtime.tree_registry import register_pytree_node
+from overt.runtime.undefined import UndefinedValue
+from overt.runtime.world import Held, World, attributes_of, is_frozen, is_users_object
+
+__all__ = [
+    "Chosen", "Reach", "by_reference", "check", "choosing", "copied", "either_object", "is_chosen",
+    "note", "note_joined", "of_objects", "referred", "where_is",
+]  # fmt: skip
+
+MISSING: Any = type("Missing", (), {})()
+
+
+def is_object(x: Any) -> bool:
+    """Whether a value is an object of the user's that may change, and that others may hold."""
+    if isinstance(x, tuple | list | dict | set) or x is None or type(x) is UndefinedValue:
+        return False
+    return is_users_object(x) and not is_frozen(x) and not isinstance(x, BaseException)
+
+
+def is_chosen(x: Any) -> bool:
+    """Whether a value stands for one of several objects."""
+    return type(x) is Chosen
+
+
+class Same:
+    """Objects that count by their identity."""
+
+    def __init__(self, objects: Sequence[Any]) -> None:
+        self.objects = tuple(objects)
+
+    def __eq__(self, other: object) -> bool:
+        return (
+            type(other) is Same
+            and len(self.objects) == len(other.objects)
+            and all(map(operator.is_, self.objects, other.objects))
+        )
+
+    def __hash__(self) -> int:
+        return hash(tuple(map(id, self.objects)))
+
+
+class Chosen:
+    """One of several objects, by a number that only the compiled program or a lane knows."""
+
+    __slots__ = ("__overt_index__", "__overt_objects__")
+
+    def __init__(self, index: Any, objects: Sequence[Any]) -> None:
+        object.__setattr__(self, "__overt_index__", index)
+        object.__setattr__(self, "__overt_objects__", tuple(objects))
+
+    @property
+    def __class__(self) -> Any:
+        kinds = {type(x) for x in self.__overt_objects__}
+        return kinds.pop() if len(kinds) == 1 else Chosen
+
+    @__class__.setter
+    def __class__(self, kind: type) -> None:
+        raise NotImplementedError("the class of an object chosen by data cannot be changed")
+
+    def __getattr__(self, name: str) -> Any:
+        return attribute(self, name)
+
+    def __setattr__(self, name: str, value: Any) -> None:
+        set_attribute(self, name, value)
+
+    def __delattr__(self, name: str) -> None:
+        raise NotImplementedError(
+            f"attribute {name!r} of an object chosen by data cannot be deleted; write a branch "
+            "for each object"
+        )
+
+    def __call__(self, *args: Any, **keywords: Any) -> Any:
+        return applied(self, lambda x, *given: lifted(x)(*given, **keywords), args)
+
+    def __bool__(self) -> bool:
+        from overt.runtime.predicates import predicate
+
+        return bool(predicate(self))
+
+    def __iter__(self) -> Iterator[Any]:
+        rows = [list(x) for x in self.__overt_objects__]
+        if len({len(row) for row in rows}) > 1:
+            raise TypeError(
+                "objects of different lengths cannot be iterated over where data chooses one"
+            )
+        return iter([chosen_value(self.__overt_index__, column) for column in zip(*rows)])  # noqa: B905
+
+    def __len__(self) -> int:
+        counts = {len(x) for x in self.__overt_objects__}
+        if len(counts) > 1:
+            raise TypeError("the length of an object chosen by data is known only later")
+        return counts.pop()
+
+    def __hash__(self) -> int:
+        raise TypeError(
+            "which object this is, is known only when the program runs: it can be no key of a "
+            "dictionary and no member of a set"
+        )
+
+    def __repr__(self) -> str:
+        return f"one of {', '.join(map(repr, self.__overt_objects__))}"
+
+    def __eq__(self, other: object) -> Any:
+        if all(type(x).__eq__ is object.__eq__ for x in self.__overt_objects__):
+            return where_is(self, other)
+        return applied(self, operator.eq, (other,))
+
+    def __ne__(self, other: object) -> Any:
+        from overt.runtime.truth import not_
+
+        return not_(self == other)
+
+
+def _method(call: Callable) -> Callable:
+    return lambda self, *args: applied(self, call, args)
+
+
+def _swapped(call: Callable) -> Callable:
+    return lambda self, other: applied(self, lambda x, y: call(y, x), (other,))
+
+
+for _name in ("add", "sub", "mul", "truediv", "floordiv", "mod", "pow", "matmul", "and_", "or_"):
+    _plain = _name.rstrip("_")
+    setattr(Chosen, f"__{_plain}__", _method(getattr(operator, _name)))
+    setattr(Chosen, f"__r{_plain}__", _swapped(getattr(operator, _name)))
+for _name in ("lt", "le", "gt", "ge", "neg", "pos", "abs", "invert", "getitem", "setitem"):
+    setattr(Chosen, f"__{_name}__", _method(getattr(operator, _name)))
+
+
+def lifted(f: Any) -> Any:
+    from overt.runtime import lifted as lifted_form
+
+    return lifted_form(f)
+
+
+def of_objects(index: Any, objects: Sequence[Any]) -> Any:
+    """The object of this number; itself, where Python knows the number."""
+    from overt.runtime.staging import is_known
+
+    if type(index) is int or isinstance(index, Array) and is_known(index) and not index.shape:
+        return objects[int(index)]
+    return Chosen(index, objects)
+
+
+register_pytree_node(
+    Chosen,
+    lambda x: ((x.__overt_index__,), Same(x.__overt_objects__)),
+    lambda same, values: of_objects(next(iter(values)), same.objects),
+)
+
+
+# --- what is done with such an object
+
+
+def applied(chosen: Chosen, f: Callable, args: tuple[Any, ...]) -> Any:
+    """`f(object, *args)` of the object that is meant; only that one is changed."""
+    from overt.runtime.branches import cond
+
+    first, *rest = chosen.__overt_objects__
+    if not rest:
+        return f(first, *args)
+    index = chosen.__overt_index__
+    others = Chosen(index - 1, rest)
+    return cond(
+        index == 0,
+        lambda *given: f(first, *given),
+        lambda *given: applied(others, f, given),
+        args,
+    )
+
+
+def attribute(chosen: Chosen, name: str) -> Any:
+    """`chosen.name`."""
+    objects = chosen.__overt_objects__
+    if name.startswith("__") and name.endswith("__"):
+        raise AttributeError(f"an object chosen by data has no attribute {name!r} yet")
+    if all(name in attributes_of(x) for x in objects):
+        held = [getattr(x, name) for x in objects]
+        return chosen_value(chosen.__overt_index__, held, f"attribute {name!r}")
+    if any(isinstance(getattr(type(x), name, None), property) for x in objects):
+        return applied(chosen, lambda x: property_of(x, name), ())
+    held = [getattr(x, name) for x in objects]
+    if all(map(callable, held)):
+        return lambda *args, **keywords: applied(
+            chosen, lambda x, *given: lifted(getattr(x, name))(*given, **keywords), args
+        )
+    return chosen_value(chosen.__overt_index__, held, f"attribute {name!r}")
+
+
+def property_of(x: Any, name: str) -> Any:
+    from overt.runtime import lifted_attribute
+
+    return lifted_attribute(x, name)
+
+
+def set_attribute(chosen: Chosen, name: str, value: Any) -> None:
+    """`chosen.name = value`."""
+    objects, index = chosen.__overt_objects__, chosen.__overt_index__
+    if any(has_setter(type(x), name) for x in objects):
+        applied(chosen, lambda x, given: setattr(x, name, given), (value,))
+        return
+    for i, x in enumerate(objects):
+        before = getattr(x, name, MISSING)
+        if before is MISSING:
+            raise TypeError(
+                f"attribute {name!r} is given to one of several objects chosen by data, of the "
+                f"class {type(x).__name__}, that has none yet; set it in all of them first"
+            )
+        setattr(x, name, chosen_value(index == i, [before, value], f"attribute {name!r}"))
+
+
+def has_setter(kind: type, name: str) -> bool:
+    """Whether storing an attribute runs code of the user's."""
+    return kind.__setattr__ is not object.__setattr__ or isinstance(
+        getattr(kind, name, None), property
+    )
+
+
+def chosen_value(index: Any, values: Sequence[Any], what: str = "a value") -> Any:
+    """The value of this number; a flag is a number too."""
+    from overt.runtime.choice import choose
+    from overt.runtime.setbacks import Unlike
+    from overt.runtime.staging import is_known
+
+    if is_known(index):
+        return values[int(index)]
+    found = values[0]
+    if any(isinstance(x, list | dict | set) and x is not found for x in values):
+        note(*values)
+    for i, value in enumerate(values[1:], 1):
+        try:
+            found = choose(index if index.dtype == bool else index == i, value, found)
+        except Unlike as unlike:
+            raise TypeError(
+                f"{what} of objects chosen by data is of different types: {unlike.one} and "
+                f"{unlike.other}; which of them is meant is known only when the program runs"
+            ) from None
+    if isinstance(found, list | dict | set) and any(x is not found for x in values):
+        note(found)
+    return found
+
+
+def where_is(x: Any, other: Any) -> Any:
+    """`x is other`, where one of them or both are chosen by data."""
+    from overt.runtime.truth import or_
+
+    if not is_chosen(x):
+        x, other = other, x
+    if not is_chosen(x):
+        notes = _NOTES.get()
+        if notes is not None and is_object(x) and is_object(other) and x is not other:
+            notes.refuse_copies(x, other)
+        return x is other
+    found: Any = False
+    for i, each in enumerate(x.__overt_objects__):
+        if is_chosen(other):
+            for j, theirs in enumerate(other.__overt_objects__):
+                if each is theirs:
+                    both = (x.__overt_index__ == i) & (other.__overt_index__ == j)
+                    found = or_(found, functools.partial(bool_of, both))
+        elif each is other:
+            found = or_(found, functools.partial(bool_of, x.__overt_index__ == i))
+    return found
+
+
+def bool_of(x: Any) -> Any:
+    return x
+
+
+def copied(x: Any, stays: Callable[[Any], bool] = lambda x: False) -> Any:
+    """What leaves a transformed function: of an object chosen by data that it has made, a copy.
+
+    `stays` tells those that were there before.
+    """
+    if is_chosen(x):
+        objects, index = x.__overt_objects__, x.__overt_index__
+        found = list(map(stays, objects))
+        if all(found):
+            return x
+        if any(found):
+            raise TypeError(
+                "the result may be an object that was there before and one that the compiled "
+                "function has made: return what you need of it"
+            )
+        kinds = {type(each) for each in objects}
+        if len(kinds) > 1:
+            names = " or ".join(sorted(kind.__name__ for kind in kinds))
+            raise TypeError(
+                f"the result is an object of the class {names}; which, is known only when the "
+                "program runs: return what you need of it"
+            )
+        made: Any = object.__new__(kinds.pop())
+        for name in attributes_of(objects[0]):
+            held = [copied(getattr(each, name), stays) for each in objects]
+            object.__setattr__(made, name, chosen_value(index, held, f"attribute {name!r}"))
+        return made
+    if type(x) in (list, tuple, dict):
+        parts = parts_of(x)
+        assert parts is not None
+        values = [copied(part, stays) for part in parts.values]
+        if any(a is not b for a, b in zip(values, parts.values, strict=True)):
+            return parts.rebuild(values)
+    return x
+
+
+# --- the two sides of a branch
+
+
+class Taken:
+    """An object that one side of a branch has made, as what it holds."""
+
+    def __init__(self, kind: type, held: dict[str, Any]) -> None:
+        self.kind, self.held = kind, held
+
+
+register_pytree_node(
+    Taken,
+    lambda x: (tuple(x.held.values()), (x.kind, tuple(x.held))),
+    lambda data, values: Taken(data[0], dict(zip(data[1], values, strict=True))),
+)
+
+
+def taken_new(x: Any, is_old: Callable[[Any], bool]) -> Any:
+    """What a side gives, with the objects that it has made as what they hold."""
+    if by_reference(x) and not is_old(x) and not isinstance(x, enum.Enum):
+        return taken(x)
+    return with_parts(lambda part: taken_new(part, is_old), x)
+
+
+def given_back(x: Any) -> Any:
+    """A result with objects in the places of what they hold."""
+    if type(x) is Taken:
+        made: Any = object.__new__(x.kind)
+        for name, value in x.held.items():
+            object.__setattr__(made, name, given_back(value))
+        return made
+    return with_parts(given_back, x)
+
+
+def referred(
+    a: Any, b: Any, on_a: Callable, on_b: Callable, is_old: Callable[[Any], bool]
+) -> tuple[Any, Any]:
+    """The results of two sides, so that objects that differ can be joined.
+
+    Two that were there before are a choice between these; two that the sides have made are one of
+    what they hold.  `on_a` and `on_b` run code where the side runs.
+    """
+    if a is b:
+        return a, b
+    one, other = _as_chosen(a), _as_chosen(b)
+    if (
+        type(a) is not type(b)
+        and Taken in (type(a), type(b))
+        and (one is not None or other is not None)
+    ):
+        refuse_mixed(other if one is None else one)
+    if one is not None and other is not None:
+        objects = [*one.__overt_objects__, *other.__overt_objects__]
+        fresh = [x for x in objects if not is_old(x)]
+        if RECORDING.get() and 0 < len(fresh) < len(objects):
+            refuse_mixed(*objects)
+        if fresh and len({type(x) for x in objects}) == 1:
+            note(*filter(is_old, objects))
+            return on_a(lambda: taken(a)), on_b(lambda: taken(b))
+        if any(map(holds_inner, fresh)):
+            return a, b
+        objects = [x for i, x in enumerate(objects) if not any(x is y for y in objects[:i])]
+        return on_a(lambda: renumbered(one, objects)), on_b(lambda: renumbered(other, objects))
+    if type(a) is Held and type(b) is Held and a != b:
+        kinds = {type(x.value) for x in (a, b) if parts_of(x.value) is not None}
+        if kinds and _NOTES.get() is not None:
+            raise ByReference(kinds)
+    if type(a) is type(b) and type(a) in (list, tuple, dict):
+        ours, theirs = parts_of(a), parts_of(b)
+        assert ours is not None and theirs is not None
+        if ours.kind == theirs.kind and len(ours.values) == len(theirs.values):
+            pairs = [
+                referred(x, y, on_a, on_b, is_old)
+                for x, y in zip(ours.values, theirs.values, strict=True)
+            ]
+            one_side, other_side = map(list, zip(*pairs, strict=True)) if pairs else ([], [])
+            return ours.rebuild(one_side), theirs.rebuild(other_side)
+    return a, b
+
+
+def refuse_mixed(*objects: Any) -> NoReturn:
+    """Errors: TypeError, since such a choice cannot be recorded."""
+    names = " or ".join(sorted({x.__class__.__name__ for x in objects}))
+    raise TypeError(
+        f"a branch in a compiled derivative gives a new object of the class {names} on one side, "
+        "and one that was there before on the other; make a new one on both sides"
+    )
+
+
+def note_joined(a: Any, b: Any, joined: Any, is_old: Callable[[Any], bool]) -> None:
+    """Note objects that were joined as values, if others may hold them."""
+    if a is b and a is joined:
+        return
+    if is_object(joined):
+        old = [x for x in (a, b) if is_object(x) and (RECORDING.get() or is_old(x))]
+        if old:
+            note(joined, *old)
+    every = [parts_of(x) for x in (a, b, joined)]
+    if all(x is not None for x in every) and type(a) is type(b) is type(joined):
+        for ours, theirs, ones in zip(*[x.values for x in every], strict=False):  # type: ignore[union-attr]
+            note_joined(ours, theirs, ones, is_old)
+
+
+def holds_inner(x: Any) -> bool:
+    from overt.runtime.one_of import holds_inner as holds_values_of_its_side
+
+    return holds_values_of_its_side(x)
+
+
+def taken(x: Any, within: tuple[int, ...] = ()) -> Any:
+    """An object, and those it holds, as what they hold."""
+    if type(x) is Held:
+        x = x.value
+    if is_chosen(x):
+        x = copied(x)
+    if id(x) in within or not by_reference(x) or isinstance(x, enum.Enum):
+        return x
+    held = attributes_of(x)
+    return Taken(type(x), {k: taken(v, (*within, id(x))) for k, v in held.items()})
+
+
+def _as_chosen(x: Any) -> Chosen | None:
+    if is_chosen(x):
+        return x
+    if type(x) is Held:
+        x = x.value
+    return Chosen(0, (x,)) if by_reference(x) else None
+
+
+def renumbered(x: Chosen, objects: Sequence[Any]) -> Chosen:
+    """The same choice among more objects."""
+    from overt.runtime import numpy as np
+
+    places = [next(i for i, y in enumerate(objects) if y is each) for each in x.__overt_objects__]
+    index = x.__overt_index__
+    if not isinstance(index, Array):
+        return Chosen(places[index], objects)
+    if places == list(range(len(places))):
+        return Chosen(index, objects)
+    return Chosen(np.asarray(places)[index], objects)
+
+
+def either_object(mask: Any, a: Any, b: Any) -> Any:
+    """Where the mask is true the object a, else b; None for what does not count by reference."""
+    from overt.runtime import numpy as np
+
+    one, other = _as_chosen(a), _as_chosen(b)
+    if one is None or other is None:
+        return None
+    objects = [*one.__overt_objects__, *other.__overt_objects__]
+    objects = [x for i, x in enumerate(objects) if not any(x is y for y in objects[:i])]
+    i, j = (renumbered(x, objects).__overt_index__ for x in (one, other))
+    return Chosen(np.where(mask, i, j), objects)
+
+
+def behind(side: Any) -> Any:
+    """What a side of a branch was, that is run on other values than its own."""
+    found = getattr(side, "__overt_reach__", None) if callable(side) else None
+    return side if found is None else list(map(behind, found))
+
+
+class Reach:
+    """Whether objects were there before a branch: reached from it, or enumerated."""
+
+    def __init__(self, *roots: Any) -> None:
+        self.roots = list(map(behind, roots))
+        self.seen: set[int] | None = None
+
+    def __call__(self, x: Any) -> bool:
+        if isinstance(x, enum.Enum):
+            return True
+        if self.seen is None:
+            self.seen = World(*self.roots).seen
+        return id(x) in self.seen
+
+
+# --- by reference or by value
+
+
+class ByReference(BaseException):
+    """Objects of these classes were changed after one of them was chosen: choose among them."""
+
+    def __init__(self, kinds: set[type]) -> None:
+        self.kinds = kinds
+
+
+class Notes:
+    """Objects that were joined as values, with what they held then."""
+
+    def __init__(self) -> None:
+        self.joined: list[tuple[Any, Any]] = []
+
+    def refuse_copies(self, *objects: Any) -> None:
+        """Errors: ByReference for what was joined as a value, since it is asked which one it is."""
+        found = {type(x) for x, _ in self.joined if any(x is y for y in objects)}
+        if found:
+            raise ByReference(found)
+
+    def check(self) -> None:
+        """Errors: ByReference, or TypeError where that was no help, if one has changed since."""
+        for x, before in self.joined:
+            if alike(held_now(x), before):
+                continue
+            kind = type(x)
+            if is_object(x) and parts_of(x) is not None:
+                raise ByReference({kind})
+            what = f"an object of the class {kind.__name__}" if is_object(x) else "a list"
+            raise TypeError(
+                f"{what} is changed that may be the one chosen by data: it was taken by value, so "
+                "the change would be lost; change it in a branch for each of those to choose from"
+            )
+
+
+_NOTES: ContextVar[Notes | None] = ContextVar("overt_joined_objects", default=None)
+
+
+def by_reference(x: Any) -> bool:
+    """Whether an object stays itself when data chooses it; a dataclass, if it is changed later."""
+    if not is_object(x):
+        return False
+    return parts_of(x) is None
+
+
+def note(*things: Any) -> None:
+    """Note what these hold: nothing may be stored in them from now on."""
+    notes = _NOTES.get()
+    if notes is not None:
+        notes.joined += [(x, held_now(x)) for x in things]
+
+
+def held_now(x: Any) -> Any:
+    """What an object or a list holds, in copies of lists and dictionaries."""
+    return World().packed(attributes_of(x) if is_object(x) else x)
+
+
+def check() -> None:
+    """Have what was joined as values looked at, before stores are undone."""
+    notes = _NOTES.get()
+    if notes is not None:
+        notes.check()
+
+
+def choosing(run: Callable[[], Any], undo: Callable[[], None] | None = None) -> Any:
+    """`run()`; again, after `undo`, with those objects by reference that change once chosen."""
+    if _NOTES.get() is not None:
+        return run()
+    kinds: frozenset[type] = frozenset()
+    while True:
+        token, counted = _NOTES.set(Notes()), BY_REFERENCE.set(kinds)
+        try:
+            out = run()
+            check()
+            return out
+        except ByReference as found:
+            kinds |= found.kinds
+            if undo is not None:
+                undo()
+        finally:
+            _NOTES.reset(token)
+            BY_REFERENCE.reset(counted)
