@@ -9,7 +9,7 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from overt.runtime.array import Array
-from overt.runtime.chosen import by_reference, chosen_value, is_object, note, of_objects
+from overt.runtime.chosen_objects import by_reference, chosen_value, is_object, note, of_objects
 from overt.runtime.derivatives import add, materialize, zeros_like_tree
 from overt.runtime.numpy.movement import with_rule
 from overt.runtime.parts import is_array

@@ -9,7 +9,7 @@ from contextvars import ContextVar
 from typing import Any
 
 from overt.runtime.aval import aval_of
-from overt.runtime.chosen import check, choosing, copied
+from overt.runtime.chosen_objects import check, choosing, copied
 from overt.runtime.derivatives import is_array
 from overt.runtime.errors import EndedInBlock, StagingError
 from overt.runtime.lanes import Lanes, move_axis, spread

@@ -10,7 +10,7 @@ from typing import Any
 from overt.runtime.carried import join, spec_of, zeros
 from overt.runtime.changes import changing_cond, has_objects
 from overt.runtime.choice import choose
-from overt.runtime.chosen import Reach, given_back, note_joined, referred
+from overt.runtime.chosen_objects import Reach, given_back, note_joined, referred
 from overt.runtime.closures import captured_leaves
 from overt.runtime.errors import StagingError
 from overt.runtime.guards import guard

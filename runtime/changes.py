@@ -137,7 +137,7 @@ class State:
 
     def joined(self, x: Any) -> Any:
         """A result again; dataclasses that may be copies of such that others hold are noted."""
-        from overt.runtime.chosen import note
+        from overt.runtime.chosen_objects import note
 
         copies: list[tuple[Any, dict[str, Any]]] = []
         made = self.free(x, copies)
@@ -194,8 +194,8 @@ class State:
         if not self.carried:
             return
         refuse_unless_carried()
-        from overt.runtime.chosen import is_object as counts_by_identity
-        from overt.runtime.chosen import note
+        from overt.runtime.chosen_objects import is_object as counts_by_identity
+        from overt.runtime.chosen_objects import note
 
         new = {**self.now, **dict(zip(self.carried, values, strict=True))}
         stored = [(x, self.now.get(slot)) for slot, x in zip(self.carried, values, strict=True)]
@@ -399,7 +399,7 @@ def changing_cond(
         sides = state.side(then, count), state.side(orelse, count)
         return cond(pred, *sides, (*map(state.held, operands), *state.inputs()))
 
-    from overt.runtime.chosen import given_back
+    from overt.runtime.chosen_objects import given_back
 
     out, *values = given_back(tried(state, run))
     state.finish(values)

@@ -17,7 +17,7 @@ from overt.runtime.carried import (
     spec_of,
     zeros,
 )
-from overt.runtime.chosen import either_object
+from overt.runtime.chosen_objects import either_object
 from overt.runtime.parts import parts_of
 from overt.runtime.repeated import rows_of
 from overt.runtime.saved import Buffers, Saved

@@ -27,7 +27,7 @@ from overt.runtime.carried import (
     same,
     spec_of,
 )
-from overt.runtime.chosen import Chosen, is_chosen, is_object, where_is
+from overt.runtime.chosen_objects import Chosen, is_chosen, is_object, where_is
 from overt.runtime.derivatives import is_inexact
 from overt.runtime.dtypes import canonicalize
 from overt.runtime.index_range import range_of

@@ -46,7 +46,7 @@ def _is_asked(x: Any) -> bool:
 
 
 def _truth_of_object(x: Any) -> Any:
-    from overt.runtime.chosen import Chosen, applied
+    from overt.runtime.chosen_objects import Chosen, applied
 
     if type(x) is not Chosen:
         return predicate(type(x).__bool__(x))

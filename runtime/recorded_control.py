@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
-from overt.runtime.chosen import Reach, taken_new
+from overt.runtime.chosen_objects import Reach, taken_new
 from overt.runtime.closures import Captures, captured_leaves, frozen, hidden_leaves
 from overt.runtime.derivatives import add, is_inexact, materialize, zeros_like_tree
 from overt.runtime.loop_items import EnumeratedItems, Items, loop_zip

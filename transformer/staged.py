@@ -10,7 +10,7 @@ import numpy
 
 from overt.runtime.array import Array, DeviceArray
 from overt.runtime.aval import Aval, aval_of
-from overt.runtime.chosen import check, copied
+from overt.runtime.chosen_objects import check, copied
 from overt.runtime.dtypes import float0
 from overt.runtime.errors import StagingError
 from overt.runtime.interop import as_array
