@@ -271,7 +271,7 @@ class Aliases(Relations):
     def check_inside(self, s: Assign, holder: str, versions: set[str]) -> None:
         """An item of `holder` changes: mark it where the item may be known elsewhere."""
         if found := self.later(self.among(self.stored, versions)):
-            self.mark(s, "@no_parts", found)
+            self.mark(s, "@no_parts", [holder, *found])
         of_lists = self.either_way(self.items, versions) | self.either_way(self.copies, versions)
         if found := self.later(of_lists):
             self.mark(s, "@no_items", [holder, *found])

@@ -14,6 +14,7 @@ from typing import Any
 
 from overt.runtime.called import call_method
 from overt.runtime.escape import BY_SOURCE, Escape
+from overt.runtime.parts import is_array
 from overt.runtime.world import is_users_object
 
 __all__ = [
@@ -231,13 +232,17 @@ def changes_in_place(x: Any) -> bool:
     return is_users_object(x) and any(hasattr(type(x), name) for name in IN_PLACE)
 
 
-def no_parts(*values: Any) -> None:
+def no_parts(holder: Any, *values: Any) -> None:
     """Check before a store into a part of a container that these, which it was given, are numbers.
 
     Errors: NotImplementedError for what the store could change, while its other name is used later.
 
-    >>> no_parts(1.0)
+    An array has a copy of what was stored into it.
+
+    >>> no_parts([1.0], 1.0)
     """
+    if is_array(holder):
+        return
     if any(map(is_changeable, values)):
         raise NotImplementedError(
             "an array, list or object is put into a container, then a part of the container is "

@@ -133,3 +133,15 @@ def test_as_numpy(f):
     ones = numpy.ones(4)
     forward = overt.jvp(total, (x,), (ones,))[1]
     numpy.testing.assert_allclose(forward, slope.sum(), rtol=1e-6, atol=1e-8)
+
+
+def test_an_array_has_a_copy_of_what_is_stored():
+    def f(t, v, np):
+        t[0, 1] = v
+        t[..., 0] *= 2.0
+        t[:, 0, 1:] += v[:2]
+        t[1, 1, -1] = t[0, 0, 0] * t[0, 1, 0]
+        return np.sum(t**2)
+
+    t, v = numpy.arange(12.0).reshape(2, 2, 3), numpy.ones(3)
+    assert float(overt.jit(lambda t, v: f(t, v, overt.numpy))(t, v)) == f(t.copy(), v, numpy)
