@@ -16,6 +16,7 @@ from overt.rewrites.core import Assign, For, If, While
 from overt.rewrites.filters import is_known
 
 CHANGES = ("@appended", "@changed")
+CONDITIONS = ast.Compare | ast.BoolOp | ast.UnaryOp
 COMPREHENSIONS = ast.ListComp | ast.SetComp | ast.DictComp | ast.GeneratorExp
 KEEPING = frozenset("sorted list tuple set dict enumerate zip reversed filter".split())
 METHODS = frozenset("values items keys copy".split())
@@ -28,21 +29,36 @@ class Grown:
         self.names: set[str] = set()
         self.changed: set[str] = set()  # containers that a method has changed
         self.dicts: set[str] = set()
-        self.known: set[str] = set()  # numbers that count, whatever the data
+        self.known: set[str] = set()  # numbers that count and conditions, whatever the data
         statements = list(core.walk(block))
         while True:
-            before = len(self.names), len(self.changed), len(self.dicts), len(self.known)
+            before = len(self.names), len(self.changed), len(self.dicts)
+            self.known = self.known_without_data(statements)
             for s in statements:
                 self.see(s)
-            if before == (len(self.names), len(self.changed), len(self.dicts), len(self.known)):
+            if before == (len(self.names), len(self.changed), len(self.dicts)):
                 break
+
+    def known_without_data(self, statements: list[core.Stmt]) -> set[str]:
+        """What Python knows before the program runs, as long as no other names are grown."""
+        self.known = set()
+        while True:
+            before = len(self.known)
+            for s in statements:
+                if isinstance(s, For):
+                    self.count(s)
+                elif isinstance(s, Assign) and isinstance(s.target, str):
+                    if callee(s.value) == "len" or is_number(s.value, self.known):
+                        self.known.add(s.target)
+                    elif isinstance(s.value, CONDITIONS) and self.is_static(s.value):
+                        self.known.add(s.target)
+            if before == len(self.known):
+                return self.known
 
     def see(self, s: core.Stmt) -> None:
         if isinstance(s, Assign):
             self.assign(s.target, s.value)
         elif isinstance(s, For | While):
-            if isinstance(s, For):
-                self.count(s)
             for c in s.carries:
                 for value in (c.init, c.next):
                     self.assign(c.name, value)
@@ -50,7 +66,7 @@ class Grown:
                 if self.ends_by_data(s) and c.next.id in self.changed:
                     self.names |= {c.name, c.out}
         elif isinstance(s, If):
-            on_data = not is_known(s.test, self.known) or self.reads_grown(s.test)
+            on_data = not self.is_static(s.test)
             for m in s.merges:
                 for value in (m.then, m.orelse):
                     self.assign(m.name, value)
@@ -75,16 +91,13 @@ class Grown:
             self.changed.add(target)
         if self.is_dict(value):
             self.dicts.add(target)
-        if isinstance(value, ast.Call) and callee(value) == "len" or is_number(value, self.known):
-            self.known.add(target)
 
     def ends_by_data(self, s: For | While) -> bool:
         """Whether data decides how often a loop runs."""
-        if s.until is not None:
-            return True
-        return isinstance(s, While) and not (
-            is_known(s.test, self.known) and not self.reads_grown(s.test)
-        )
+        tests = [] if s.until is None else [s.until]
+        if isinstance(s, While):
+            tests.append(s.test)
+        return not all(map(self.is_static, tests))
 
     def count(self, s: For) -> None:
         name, target = callee(s.items), s.target
@@ -136,13 +149,21 @@ class Grown:
         return False
 
     def is_static(self, test: ast.expr) -> bool:
-        return is_known(test, self.known) and not self.reads_grown(test)
+        if self.reads_grown(test):
+            return False
+        if isinstance(test, ast.BoolOp):
+            return all(map(self.is_static, test.values))
+        if isinstance(test, ast.UnaryOp):
+            return self.is_static(test.operand)
+        if isinstance(test, ast.Compare) and any(callee(n) == "len" for n in ast.walk(test)):
+            return all(map(self.is_static, (test.left, *test.comparators)))
+        return callee(test) == "len" or is_known(test, self.known)
 
     def reads_grown(self, node: ast.AST) -> bool:
         return any(isinstance(n, ast.Name) and n.id in self.names for n in ast.walk(node))
 
 
-def callee(node: ast.expr) -> str:
+def callee(node: ast.AST) -> str:
     f = node.func if isinstance(node, ast.Call) else None
     return f.id if isinstance(f, ast.Name) else ""
 

@@ -54,6 +54,17 @@ def until_none(x: Any) -> Any:
     return total
 
 
+def squares_until_none(x: Any) -> Any:
+    it = iter([x, x * 2.0, x * x])
+    total = 0.0
+    while True:
+        v = next(it, None)
+        if v is None:
+            break
+        total = total + v * v
+    return total
+
+
 def of_generators(x: Any) -> Any:
     def powers(n: int) -> Iterator[Any]:
         for k in range(n):
@@ -102,7 +113,8 @@ def searched(x: Any) -> Any:
 @pytest.mark.parametrize(
     "f",
     [
-        first_and_rest, of_an_array, pairs, taken_inside_the_loop, until_none, of_generators,
+        first_and_rest, of_an_array, pairs, taken_inside_the_loop, until_none,
+        squares_until_none, of_generators,
         searched, read_twice, stack_machine,
     ],
     ids=lambda f: f.__name__,
