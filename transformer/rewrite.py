@@ -271,15 +271,18 @@ def disk_key(function: types.FunctionType, chain: str) -> str:
 
 @functools.cache
 def program_digest() -> str:
-    """A hash of the passes themselves: another version of them keeps its results apart."""
-    from pathlib import Path
+    """A hash of the passes and of the rules they follow: other versions keep their results apart."""
+    import os
 
-    import overt.rewrites
+    import overt
 
     parts = []
-    for file in sorted(Path(overt.rewrites.__path__[0]).glob("*.py")):
-        found = file.stat()
-        parts.append(f"{file.name} {found.st_size} {found.st_mtime_ns}")
+    for layer in ("transformer", "rewrites", "runtime"):
+        for folder, inner, files in os.walk(os.path.join(overt.__path__[0], layer)):
+            inner.sort()
+            for name in sorted(n for n in files if n.endswith(".py")):
+                found = os.stat(os.path.join(folder, name))
+                parts.append(f"{name} {found.st_size} {found.st_mtime_ns}")
     return cache.digest(*parts)
 
 
