@@ -271,7 +271,7 @@ def disk_key(function: types.FunctionType, chain: str) -> str:
 
 @functools.cache
 def program_digest() -> str:
-    """A hash of the passes and of the rules they follow: other versions keep their results apart."""
+    """A hash of passes and rules: another version of them keeps its results apart."""
     import os
 
     import overt
