@@ -15,6 +15,7 @@ from typing import Any
 from overt.runtime.aval import Aval, aval_of
 from overt.runtime.containers import appended, changed, popped
 from overt.runtime.derivatives import (
+    BY_KEY,
     add,
     children_of,
     fitted,
@@ -259,7 +260,7 @@ sum_to.rule = Rule(  # type: ignore[attr-defined]
 )  # fmt: skip
 
 
-PARTED = (list, tuple, dict, collections.OrderedDict, collections.defaultdict)
+PARTED = (list, tuple, *BY_KEY)
 
 
 # --- functions that only move things --------------------------------------------------------------

@@ -122,14 +122,15 @@ def _cast_to(g: Any, like: Any) -> Any:
 PARTS_OF: dict[type, Callable[[Any], tuple[list[Any], Callable[[list[Any]], Any]]]] = {}
 
 
-BY_KEY = (dict, collections.OrderedDict, collections.defaultdict)  # whose cotangents go by key
+# Dictionaries, whose cotangents go by key.
+BY_KEY = (dict, collections.OrderedDict, collections.defaultdict, collections.Counter)
 
 
 def with_keys(x: Any, items: Any) -> Any:
     """A dictionary of the kind of `x` with other items."""
     if type(x) is collections.defaultdict:
         return collections.defaultdict(x.default_factory, items)
-    return type(x)(items)
+    return type(x)(dict(items))
 
 
 class ZeroOf:

@@ -260,6 +260,11 @@ def _unflatten_default_dict(aux: tuple[Any, DictKeys], values: Iterable[Any]) ->
 
 
 register_pytree_with_keys(collections.defaultdict, _flatten_default_dict, _unflatten_default_dict)
+register_pytree_with_keys(  # a leaf in JAX, which takes no leaf of this kind
+    collections.Counter,
+    _flatten_ordered_dict,
+    lambda keys, values: collections.Counter(dict(zip(keys, values, strict=True))),
+)
 register_pytree_with_keys(
     collections.deque,
     lambda items: ([(SequenceKey(i), item) for i, item in enumerate(items)], items.maxlen),
