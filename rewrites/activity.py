@@ -340,7 +340,7 @@ class Activity:
     def of_Call(self, node: ast.Call) -> bool:
         fn = self.resolver.object(node.func)
         if fn is not None:
-            if is_discrete(fn):
+            if is_discrete(fn) or of_keys(fn, node, self.is_dict):
                 return False
             rule = rule_of(fn)
             if rule is not None and rule.zero:
@@ -408,6 +408,12 @@ def changes_something(node: ast.stmt) -> bool:
     return bool(changed_names(node)) or any(
         isinstance(n, ast.Expr) and isinstance(n.value, ast.Call) for n in ast.walk(node)
     )
+
+
+def of_keys(fn: object, node: ast.Call, is_dict: Callable[[ast.expr], bool]) -> bool:
+    """Whether a builtin goes through the keys of a dictionary, which have no derivative."""
+    goes_through = any(fn is f for f in (list, tuple, set, sorted, max, min, sum))
+    return goes_through and len(node.args) == 1 and is_dict(node.args[0])
 
 
 def indices_in(block: core.Block) -> set[str]:
