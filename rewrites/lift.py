@@ -117,8 +117,11 @@ def writes_elsewhere(f: Function) -> Callable[[core.Stmt], bool]:
     return check
 
 
+HELD = ast.List | ast.ListComp | ast.Tuple | ast.Dict | ast.DictComp
+
+
 def lists_in(function: Function) -> set[str]:
-    """Local names that hold lists made in the function, as far as its text shows."""
+    """Local names that hold lists or dictionaries, as far as the function's text shows."""
     found: set[str] = set()
     makers = ("@appended", "@set_item", "@changed", "list")
 
@@ -129,8 +132,10 @@ def lists_in(function: Function) -> set[str]:
             return not isinstance(value.slice, ast.Slice) and is_list(value.value)
         if isinstance(value, ast.Call) and isinstance(value.func, ast.Name):
             name = value.func.id
-            return name == "list" or name in makers and is_list(value.args[0])
-        return isinstance(value, ast.List | ast.ListComp | ast.Tuple)
+            if name == "reversed":
+                return is_list(value.args[0])
+            return name in ("list", "dict") or name in makers and is_list(value.args[0])
+        return isinstance(value, HELD)
 
     for s in every(function.body):
         if isinstance(s, Assign) and isinstance(s.target, str) and is_list(s.value):
@@ -140,6 +145,8 @@ def lists_in(function: Function) -> set[str]:
             found |= {t for t, value in pairs if isinstance(t, str) and is_list(value)}
         elif isinstance(s, For | While):
             found |= {n for c in s.carries if is_list(c.init) for n in (c.name, c.out)}
+            if isinstance(s, For) and isinstance(s.target, str) and is_list(s.items):
+                found.add(s.target)  # perhaps
         elif isinstance(s, If):
             found |= {m.name for m in s.merges if is_list(m.then) or is_list(m.orelse)}
     return found

@@ -313,7 +313,9 @@ class Expressions(ast.NodeTransformer):
         while isinstance(root, ast.Subscript):
             root = root.value
         if isinstance(node.ctx, ast.Load) and isinstance(root, ast.Name):
-            known = root.id in self.lifter.lists or isinstance(self.object(root), list | tuple)
+            known = root.id in self.lifter.lists or isinstance(
+                self.object(root), list | tuple | dict
+            )
             found = self.item_of(node) if known and root.id not in self.hidden else None
             if found is not None:
                 return found

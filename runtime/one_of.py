@@ -6,6 +6,7 @@ f(x)                                 # a branch of the program, or each lane its
 
 from __future__ import annotations
 
+import collections
 import functools
 import operator
 import types
@@ -28,11 +29,14 @@ from overt.runtime.carried import (
     spec_of,
 )
 from overt.runtime.chosen_objects import Chosen, is_chosen, is_object, where_is
-from overt.runtime.derivatives import is_inexact
+from overt.runtime.derivatives import BY_KEY, is_inexact, with_keys
 from overt.runtime.dtypes import canonicalize
+from overt.runtime.errors import StagingError
 from overt.runtime.index_range import range_of
+from overt.runtime.lanes import Lanes
 from overt.runtime.parts import is_array, parts_of
 from overt.runtime.plain import plain
+from overt.runtime.predicates import negated
 from overt.runtime.primitive import GRAPH
 from overt.runtime.record import RECORDING
 from overt.runtime.tree import tree_flatten, tree_map
@@ -116,6 +120,8 @@ def item_of(table: Any, index: Any) -> Any:
     """
     if not is_open_place(table, index):
         return table[index]
+    if isinstance(table, dict):
+        return value_of(table, index)
     from overt.runtime import numpy as np
 
     if all(map(is_object, table)):
@@ -134,6 +140,77 @@ def chosen_object(index: Any, table: Any) -> Any:
     return item(table, index)
 
 
+def value_of(table: dict[Any, Any], key: Any) -> Any:
+    """`table[key]` of a dictionary, by a number that is known only later.
+
+    Errors: KeyError when the program runs; a `Counter` counts 0.
+    """
+    keys = number_keys(table, key, missing=isinstance(table, collections.Counter))
+    values = [table[k] for k in keys]
+    if isinstance(table, collections.Counter):
+        found: Any = 0
+    else:
+        found = values.pop()
+    for k, value in reversed([*zip(keys, values, strict=False)]):
+        found = chosen_item(key == k, value, found)
+    return found
+
+
+def number_keys(table: dict[Any, Any], key: Any, missing: bool = False) -> list[Any]:
+    """The keys that a number may be.
+
+    Errors: KeyError when the program runs, for another one, if none may be `missing`.
+    """
+    from overt.runtime.staged_builtins import raise_if
+    from overt.runtime.truth import or_
+
+    keys = [k for k in table if isinstance(k, bool | int | float)]
+    if not keys and not missing:
+        raise KeyError(f"a number that data decides, of a dictionary with the keys {list(table)}")
+    held: Any = False
+    for k in keys:
+        held = or_(held, functools.partial(operator.eq, key, k))
+    if not missing:
+        raise_if(negated(held), KeyError, lambda: (key,))
+        origin = symbolic_of(key)
+        if origin is not None:  # a store by this key finds it
+            origin.graph.root.learned["key", id(origin)] = origin, keys
+    return keys
+
+
+def has_key(table: dict[Any, Any], key: Any) -> bool:
+    """Whether a dictionary surely has a key into which is stored.
+
+    Errors: StagingError in a loop where it may be a new one.
+    """
+    around, origin = range_of(key), symbolic_of(key)
+    if around is not None and around[1] - around[0] < len(table):
+        if all(k in table for k in range(around[0], around[1] + 1)):
+            return True
+    graph = None if origin is None else origin.graph
+    read = graph and graph.root.learned.get(("key", id(origin)))
+    if read and set(read[1]) <= set(table):
+        return True
+    while graph is not None:
+        if graph.repeats:
+            raise StagingError(
+                "a loop stores into a dictionary by a number that only the running program knows, "
+                "and it may be a new key; set all keys before the loop, and read `d[k]` before it "
+                "is stored into"
+            )
+        graph = graph.parent
+    return False
+
+
+def symbolic_of(x: Any) -> Any:
+    """The value of the program being staged that lanes and tangents wrap."""
+    from overt.runtime.staging import Symbolic
+
+    while isinstance(x, Array) and (x.transparent or type(x) is Lanes):
+        x = x.value if type(x) is Lanes else x.primal  # type: ignore[attr-defined]
+    return x if type(x) is Symbolic else None
+
+
 def is_same(f: Any, function: Any) -> Any:
     """`f is function`, where only the running program may know which function `f` is.
 
@@ -150,18 +227,25 @@ def is_same(f: Any, function: Any) -> Any:
     return held
 
 
-def with_item(table: Any, index: Any, value: Any) -> list[Any]:
+def with_item(table: Any, index: Any, value: Any) -> Any:
     """The items of a list with one replaced, by a number that is known only later."""
+    if isinstance(table, dict):
+        keys = number_keys(table, index, missing=has_key(table, index))
+        items = {k: chosen_item(index == k, value, table[k]) for k in keys}
+        return with_keys(table, {**table, **items})
     place = counted(index, table, "assignment ")
     return [chosen_item(place == i, value, item) for i, item in enumerate(table)]
 
 
 def is_open_place(table: Any, index: Any) -> bool:
-    """Whether an index of a list is known only later."""
-    if type(table) is not list and type(table) is not tuple or not table:
+    """Whether an index of a list, or a key of a dictionary, is known only later."""
+    if not isinstance(index, Array) or index.shape:
         return False
-    if not isinstance(index, Array) or index.dtype.kind not in "iub" or index.shape:
-        return False
+    if type(table) not in BY_KEY:
+        if type(table) is not list and type(table) is not tuple or not table:
+            return False
+        if index.dtype.kind not in "iub":
+            return False
     from overt.runtime.staging import is_known
 
     return not is_known(index)

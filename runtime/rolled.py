@@ -214,7 +214,7 @@ class _Rolled:
         counted = self._counted()
         for _ in range(_MOST_PASSES):
             region = Graph([a for s in slots for a in s.spec.avals()], self.graph)
-            region.trips = self.trips
+            region.trips, region.repeats = self.trips, True
             values = self._compose(slots, region)
             out = run_in(region, self.step, *values)
             new: list[Slot] = []

@@ -70,7 +70,7 @@ class Graph:
     """What one function, or one region of control flow inside it, does."""
 
     __slots__ = ("parent", "root", "nodes", "source", "inputs", "outputs", "out", "capacities",
-                 "effect", "closed", "learned", "records", "trips")  # fmt: skip
+                 "effect", "closed", "learned", "records", "trips", "repeats")  # fmt: skip
 
     def __init__(self, avals: Sequence[Aval], parent: Graph | None = None):
         self.parent = parent
@@ -86,6 +86,7 @@ class Graph:
         self.learned: dict[Any, Any] = {}  # of the root: what was found out about loops
         self.records: dict[Any, Any] = {}  # what has failed, by who is told: see `checks`
         self.trips: int | None = None  # of a loop's body, whose first input is the iteration
+        self.repeats = False  # whether this is a loop's body
 
     def add_input(self, aval: Aval) -> Symbolic:
         """One more input."""

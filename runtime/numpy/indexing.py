@@ -320,7 +320,8 @@ def replaced(x: Any, index: Any, value: Any) -> Any:
         from overt.runtime.one_of import is_open_place, with_item
 
         if is_open_place(x, index):
-            return type(x)(with_item(x, index, value))
+            items = with_item(x, index, value)
+            return items if isinstance(x, dict) else type(x)(items)
     if isinstance(x, tuple):
         items = list(x)
         items[index] = value
@@ -380,7 +381,7 @@ def erase(x: Any, index: Any) -> Any:
         return None
     if on_device(x) or is_host_array(x):
         return set_item(x, index, 0)
-    if isinstance(x, dict) and index not in x:
+    if isinstance(x, dict) and not isinstance(index, Array) and index not in x:
         return x
     if isinstance(index, slice):
         return replaced(x, index, zeros_like_tree(x[index]))
@@ -409,7 +410,9 @@ def stored_part(g: Any, index: Any, value: Any, check: bool = True) -> Any:
     """`taken`; without `check` what lies out of range is left out."""
     if g is None:
         return None
-    if isinstance(g, dict):  # an item of a `defaultdict` that nothing has set comes from nowhere
+    if isinstance(g, dict) and not isinstance(
+        index, Array
+    ):  # an item of a `defaultdict` that nothing has set comes from nowhere
         return g.get(index)
     if not (on_device(g) or is_host_array(g)):
         return item_at(g, index)
