@@ -312,14 +312,22 @@ class Expressions(ast.NodeTransformer):
         root: ast.expr = node.value
         while isinstance(root, ast.Subscript):
             root = root.value
-        if isinstance(node.ctx, ast.Load) and isinstance(root, ast.Name):
-            known = root.id in self.lifter.lists or isinstance(
-                self.object(root), list | tuple | dict
-            )
-            found = self.item_of(node) if known and root.id not in self.hidden else None
+        if isinstance(node.ctx, ast.Load) and isinstance(root, ast.Name | LITERALS):
+            found = self.item_of(node) if self.may_be_container(root) else None
             if found is not None:
                 return found
         return self.generic_visit(node)  # type: ignore[return-value]
+
+    def may_be_container(self, root: ast.expr) -> bool:
+        """Whether a value may be a list or dictionary, as far as the text shows."""
+        if not isinstance(root, ast.Name):
+            return True
+        if root.id in self.hidden:
+            return False
+        if root.id in self.lifter.lists or isinstance(self.object(root), list | tuple | dict):
+            return True
+        value = core.base(root.id).removesuffix("_dot")  # a tangent is what its value is
+        return value != core.base(root.id) and value in map(core.base, self.lifter.lists)
 
     # --- calls
 

@@ -119,7 +119,7 @@ def item_of(table: Any, index: Any) -> Any:
     True
     """
     if not is_open_place(table, index):
-        return table[index]
+        return table[key_of(table, index)]
     if isinstance(table, dict):
         return value_of(table, index)
     from overt.runtime import numpy as np
@@ -138,6 +138,13 @@ def chosen_object(index: Any, table: Any) -> Any:
     from overt.runtime.arranging import chosen_item as item
 
     return item(table, index)
+
+
+def key_of(table: Any, index: Any) -> Any:
+    """An array that is known as the number that a dictionary has for a key."""
+    if isinstance(table, dict) and isinstance(index, Array) and not index.shape:
+        return index.item()
+    return index
 
 
 def value_of(table: dict[Any, Any], key: Any) -> Any:

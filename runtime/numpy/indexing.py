@@ -317,11 +317,12 @@ def refuse_imaginary(x: Any, value: Any) -> None:
 def replaced(x: Any, index: Any, value: Any) -> Any:
     """A copy of a container with one item replaced; tuples count as containers here."""
     if isinstance(index, Array):
-        from overt.runtime.one_of import is_open_place, with_item
+        from overt.runtime.one_of import is_open_place, key_of, with_item
 
         if is_open_place(x, index):
             items = with_item(x, index, value)
             return items if isinstance(x, dict) else type(x)(items)
+        index = key_of(x, index)
     if isinstance(x, tuple):
         items = list(x)
         items[index] = value
