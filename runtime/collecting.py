@@ -8,6 +8,7 @@ from typing import Any
 
 from overt.runtime.branches import cond
 from overt.runtime.loop_items import items_of
+from overt.runtime.predicates import predicate
 from overt.runtime.primitive import GRAPH
 from overt.runtime.some_of import SomeOf, some_of
 from overt.runtime.staging import Graph, run_in
@@ -35,7 +36,7 @@ def collected(items: Any, make: Callable, test: Callable | None = None, kind: ty
         there = found.lanes_at(i)
         flag = True if there is None else there
         if test is not None:
-            flag = and_(flag, with_parts(test, item))
+            flag = predicate(and_(flag, with_parts(test, item)))
         if flag is False:
             continue
         value = made(flag, with_parts(make, item))

@@ -234,3 +234,16 @@ def test_an_iterator_that_a_loop_advances() -> None:
 def test_no_item_there() -> None:
     with pytest.raises(IndexError, match="out of range"):
         overt.jit(lambda xs: [v for v in xs if v > 2.0][0])(np.array(ROWS[0]))
+
+
+def kept_by_numbers(x):
+    xs = [k * v for k, v in enumerate((x, x * x, 0.5)) if k]
+    ys = [3.0 * v for v in (x, 0.25 * x, 0.0) if v]
+    return len(xs) * sum(xs) + len(ys) * sum(ys)
+
+
+def test_conditions_that_are_numbers():
+    points = numpy.array([0.4, 0.9])
+    expected = [kept_by_numbers(x) for x in points.tolist()]
+    numpy.testing.assert_allclose(overt.jit(kept_by_numbers)(0.4), expected[0], rtol=1e-6)
+    numpy.testing.assert_allclose(overt.vmap(kept_by_numbers)(points), expected, rtol=1e-6)
