@@ -1,6 +1,7 @@
 """What a view is of which name, how it is read again, and how a store into it is written back.
 
 row = a[i]              a = stored_back(a, i, row)
+u = o.u                 o.u = u
 m = a.reshape(2, 4)     a = m.reshape(a.shape)
 t = np.transpose(a)     a = t.T
 """
@@ -23,6 +24,7 @@ TURNING = frozenset(
     "T mT transpose swapaxes moveaxis rollaxis flip fliplr flipud rot90 broadcast_to order "
     "asfortranarray diagonal diag real imag meshgrid".split()
 )
+OF_ARRAYS = frozenset("T mT real imag flat shape size ndim dtype at itemsize nbytes base".split())
 REDUCING = frozenset("sum mean max min prod norm len std var any all".split())
 
 
@@ -34,6 +36,7 @@ class View:
     index: ast.expr | None = None
     shaped: ast.expr | None = None  # `a.T` or `a.reshape(...)`, of the base's name
     detached: bool = False  # whether the base, if it is a list, may hold another item there now
+    attribute: str = ""  # of the object that the base names
 
     def names(self) -> set[str]:
         found = {self.base}
@@ -43,7 +46,7 @@ class View:
         return found
 
     def is_whole(self) -> bool:
-        return self.index is None and self.shaped is None
+        return self.index is None and self.shaped is None and not self.attribute
 
     def is_item(self) -> bool:
         return self.index is not None and not has_slice(self.index)
@@ -199,7 +202,8 @@ def viewed_holder(node: ast.expr, local: set[str]) -> ast.expr | None:
     if isinstance(node, ast.Subscript):
         return node.value
     if isinstance(node, ast.Attribute):
-        return node.value if node.attr in TURNED or node.attr == "flat" else None
+        kept = node.attr in TURNED or node.attr == "flat" or is_member(node, local)
+        return node.value if kept else None
     if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute):
         if node.func.attr in SHAPED:
             f = node.func.value
@@ -207,6 +211,43 @@ def viewed_holder(node: ast.expr, local: set[str]) -> ast.expr | None:
                 return node.args[0] if node.args else None
             return f
     return None
+
+
+def is_member(node: ast.AST, local: set[str]) -> bool:
+    """Whether an expression is `o.a`, of an object that a local name stands for."""
+    return (
+        isinstance(node, ast.Attribute)
+        and isinstance(node.value, ast.Name)
+        and node.value.id in local
+        and node.attr not in OF_ARRAYS
+    )
+
+
+def stored_members(s: ast.stmt) -> set[tuple[str, str]]:
+    """The attributes of named objects that a statement, or one inside it, stores into."""
+    found: set[tuple[str, str]] = set()
+    for n in ast.walk(s):
+        if isinstance(n, ast.Subscript) and isinstance(n.ctx, ast.Store):
+            place = n.value
+            while isinstance(place, ast.Subscript):
+                place = place.value
+            if isinstance(place, ast.Attribute) and isinstance(place.value, ast.Name):
+                found.add((place.value.id, place.attr))
+    return found
+
+
+def may_bind(s: ast.stmt, name: str, attribute: str) -> bool:
+    """Whether a statement, or one inside it, may give an attribute of an object another value."""
+    for n in ast.walk(s):
+        if isinstance(n, ast.Attribute) and isinstance(n.ctx, ast.Store | ast.Del):
+            if n.attr == attribute:
+                return True
+        if isinstance(n, ast.Call):
+            called_on = n.func.value if isinstance(n.func, ast.Attribute) else None
+            given = [called_on, *n.args, *(k.value for k in n.keywords)]
+            if any(is_name(x, name) for x in given if x is not None):
+                return True
+    return False
 
 
 def changed_roots(node: ast.expr) -> set[str]:

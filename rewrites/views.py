@@ -26,11 +26,15 @@ from overt.rewrites.viewed import (
     changed_roots,
     has_slice,
     helper,
+    is_member,
+    is_name,
     is_plain_index,
     is_untidy,
     kinds_of,
     loaded,
+    may_bind,
     shaped_view,
+    stored_members,
     viewed_holder,
     with_holder,
 )
@@ -41,7 +45,7 @@ Known = dict[str, View]
 def written_through(body: list[ast.stmt], local: set[str], taken: set[str]) -> list[ast.stmt]:
     """The body of a function with stores into views written to what they are views of."""
     stored = {n for s in body for n in stored_names(s) | filled_names(s)}
-    if not stored:
+    if not stored and not any(map(stored_members, body)):
         return body
     return Through(stored, local, taken, kinds_of(body)).block(body, {})[0]
 
@@ -91,11 +95,14 @@ class Through:
 
     def __init__(self, stored: set[str], local: set[str], taken: set[str], kinds: Kinds) -> None:
         self.stored, self.local, self.taken, self.kinds = stored, local, taken, kinds
+        self.ahead: list[list[ast.stmt]] = []  # what runs after the statement, inner blocks last
 
     def block(self, body: list[ast.stmt], known: Known) -> tuple[list[ast.stmt], Known]:
         done: list[ast.stmt] = []
-        for s in body:
+        for i, s in enumerate(body):
+            self.ahead.append(body[i + 1 :])
             new, known = self.statement(s, known)
+            self.ahead.pop()
             done += new
         return done, known
 
@@ -144,7 +151,7 @@ class Through:
                 return self.one_by_one(s, target.elts, value.elts)
             if isinstance(target, ast.Name) and isinstance(value, ast.IfExp):
                 return self.chosen_view(s, target, value)
-            if isinstance(target, ast.Name) and self.is_chain(value):
+            if isinstance(target, ast.Name) and self.is_chain(value, target.id in self.stored):
                 hoisted, last = self.hoisted(value, s)
                 return [*hoisted, placed(target.id, last, s)] if hoisted else None
         elif isinstance(s, ast.Assign) and all(isinstance(t, ast.Name) for t in s.targets):
@@ -204,12 +211,12 @@ class Through:
             new.target = place
         return [*hoisted, new]
 
-    def is_chain(self, node: ast.expr) -> bool:
+    def is_chain(self, node: ast.expr, of_objects: bool = False) -> bool:
         """Whether an expression is a view of a view of a local name, not only items of items."""
         shaped = False
         while not isinstance(node, ast.Name):
             holder = viewed_holder(node, self.local)
-            if holder is None:
+            if holder is None or not of_objects and is_member(node, self.local):
                 return False
             shaped |= not isinstance(node, ast.Subscript) or has_slice(node.slice)
             node = holder
@@ -236,6 +243,15 @@ class Through:
         through: set[str] = set()
         before: list[ast.stmt] = []
         after: list[ast.stmt] = []
+        known = {
+            n: v
+            for n, v in known.items()
+            if not v.attribute or not may_bind(s, v.base, v.attribute)
+        }
+        members = stored_members(s)
+        for name in sorted(n for n, v in known.items() if (v.base, v.attribute) in members):
+            after.append(self.down(name, known[name], s))
+            through.add(name)
         inside = index_inside(s)
         for name in sorted(changed):
             if isinstance(s, ast.AugAssign) and not self.is_part(name, known):
@@ -266,6 +282,8 @@ class Through:
     def is_part(self, name: str, known: Known) -> bool:
         """Whether `name += v` may change an array under another name, and is followed."""
         view = known.get(name)
+        if view is not None and view.attribute:
+            return name in self.kinds.wide  # or it is a number
         if view is not None and not view.is_whole():
             return True
         if name in self.kinds.wide or view is not None and view.base in self.kinds.wide:
@@ -301,6 +319,11 @@ class Through:
             if (added := self.up(current, view, s)) is None:
                 break
             done.append(added)
+            if view.attribute:  # the object is the same, its other names see it
+                same_place = [n for n, v in known.items() if same_view(v, view) and n not in met]
+                done += [self.down(n, view, s) for n in same_place]
+                met |= set(same_place)
+                break
             met.add(view.base)
             current = view.base
         pending = list(met)
@@ -321,6 +344,11 @@ class Through:
     def up(self, name: str, view: View, s: ast.stmt) -> ast.stmt | None:
         """The base from its view; None where NumPy does not write through it."""
         base, part = loaded(view.base), loaded(name)
+        if view.attribute:
+            if not self.is_read_ahead(name, view):
+                return None
+            place = ast.Attribute(base, view.attribute, ast.Store())
+            return located(ast.Assign([place], part), s)
         if view.index is not None:
             value: ast.expr | None = helper("@stored_back", base, as_index(view.index), part)
         elif view.shaped is not None:
@@ -332,6 +360,8 @@ class Through:
     def down(self, name: str, view: View, s: ast.stmt, inside: bool = False) -> ast.stmt:
         """A view from its base."""
         base, part = loaded(view.base), loaded(name)
+        if view.attribute:
+            return placed(name, ast.Attribute(base, view.attribute, ast.Load()), s)
         if view.index is not None:
             again = "@item_again" if inside else "@read_again"
             value: ast.expr = helper(again, base, as_index(view.index), part)
@@ -341,7 +371,25 @@ class Through:
             value = helper("@changed_too", part, base)
         return placed(name, value, s)
 
+    def is_read_ahead(self, name: str, view: View) -> bool:
+        """Whether what an attribute holds may be read after this, before it is stored anew.
+
+        A method's own object is read after it has returned.
+        """
+        for block in reversed(self.ahead):
+            for s in block:
+                if isinstance(s, ast.Assign) and len(s.targets) == 1:
+                    place = s.targets[0]
+                    if isinstance(place, ast.Attribute) and is_name(place.value, view.base):
+                        if place.attr == view.attribute and is_name(s.value, name):
+                            return False
+                if reads_member(s, view.base, view.attribute):
+                    return True
+        return view.base == "self"
+
     def view_of(self, value: ast.expr) -> View | None:
+        if is_member(value, self.local):
+            return View(value.value.id, attribute=value.attr)  # type: ignore[attr-defined]
         if isinstance(value, ast.Name):
             return View(value.id) if value.id in self.local else None
         if isinstance(value, ast.Subscript) and isinstance(value.value, ast.Name):
@@ -356,9 +404,15 @@ class Through:
         if isinstance(s, ast.For):
             before, s, known = self.over_places(s, known)
         bound = assigned_names(s) - {n for n in known if self.stays(n, known[n], s)}
+        known = {
+            n: v
+            for n, v in without(known, bound).items()
+            if not v.attribute or not may_bind(s, v.base, v.attribute)
+        }
         s = copy.copy(s)
-        known = without(known, bound)
+        self.ahead.append(s.body)
         s.body, after = self.block(s.body, known)
+        self.ahead.pop()
         s.orelse, _ = self.block(s.orelse, known)
         return [*before, s], {n: v for n, v in known.items() if same_view(after.get(n), v)}
 
@@ -426,8 +480,30 @@ def without(known: Known, names: set[str]) -> Known:
     return {n: v for n, v in known.items() if n not in names and not v.names() & names}
 
 
+def reads_member(s: ast.stmt, name: str, attribute: str) -> bool:
+    """Whether a statement, or one inside it, may read an attribute of an object."""
+    others = {
+        id(n.value)
+        for n in ast.walk(s)
+        if isinstance(n, ast.Attribute)
+        and (n.attr != attribute or isinstance(n.ctx, ast.Store))
+        and not isinstance(n.ctx, ast.Del)
+    }
+    called_on = {id(n.func.value) for n in ast.walk(s) if is_method_call(n)}  # type: ignore
+    return any(
+        is_name(n, name) and (id(n) not in others or id(n) in called_on) for n in ast.walk(s)
+    )
+
+
+def is_method_call(node: ast.AST) -> bool:
+    return isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute)
+
+
 def placed(name: str, value: ast.expr, s: ast.stmt) -> ast.stmt:
-    made = ast.Assign([ast.Name(name, ast.Store())], value)
+    return located(ast.Assign([ast.Name(name, ast.Store())], value), s)
+
+
+def located(made: ast.stmt, s: ast.stmt) -> ast.stmt:
     for node in ast.walk(made):
         ast.copy_location(node, s)
     return made
