@@ -10,7 +10,14 @@ from overt.rewrites import core, exits
 from overt.rewrites.conditions import changed_roots, sets_variables
 from overt.rewrites.filters import unfiltered
 from overt.rewrites.refusal import Refusal
-from overt.rewrites.scopes import CHANGING, changed_by_steps, parameters, root_name
+from overt.rewrites.scopes import (
+    CHANGING,
+    changed_by_calls,
+    changed_by_steps,
+    parameters,
+    root_name,
+    targets_of,
+)
 
 if TYPE_CHECKING:
     from overt.rewrites.building import Building
@@ -272,17 +279,7 @@ class Expressions(ast.NodeTransformer):
 
 def changes_targets(node: ast.AST) -> bool:
     """Whether the steps of a comprehension change its own variables: parts of its containers."""
-    own = {
-        n.id
-        for g in node.generators  # type: ignore[attr-defined]
-        for n in ast.walk(g.target)
-        if isinstance(n, ast.Name)
-    }
-    calls = [n.func for n in ast.walk(node) if isinstance(n, ast.Call)]
-    return any(
-        isinstance(f, ast.Attribute) and f.attr in CHANGING and root_name(f.value) & own
-        for f in calls
-    )
+    return bool(changed_by_calls(node) & targets_of(node))
 
 
 def of_list(node: ast.Call) -> ast.Call:
@@ -301,12 +298,7 @@ def calls_lambda(node: ast.AST) -> bool:
 
 def reads_targets(node: ast.AST) -> bool:
     """Whether a function in a comprehension reads a variable that the comprehension sets."""
-    targets = {
-        n.id
-        for g in node.generators  # type: ignore[attr-defined]
-        for n in ast.walk(g.target)
-        if isinstance(n, ast.Name)
-    }
+    targets = targets_of(node)
     return any(
         isinstance(n, ast.Name) and n.id in targets - parameters(function)
         for function in ast.walk(node)

@@ -31,6 +31,7 @@ from overt.rewrites.scopes import (
     free_names_of_class,
     new_name,
     own_nodes,
+    targets_of,
     yields,
 )
 from overt.rewrites.statement_walk import StatementWalk
@@ -404,8 +405,7 @@ def search(
     """`next(v for v in xs if ...)`: the name of what is found, and the loop that finds it."""
     found = new_name("found", taken)
     (generator,) = source.generators
-    own = {n.id for n in ast.walk(generator.target) if isinstance(n, ast.Name)}
-    renamed = Renamed({n: new_name(n, taken) for n in sorted(own)})
+    renamed = Renamed({n: new_name(n, taken) for n in sorted(targets_of(source))})
     step: list[ast.stmt] = [
         ast.Assign([ast.Name(found, ast.Store())], renamed.visit(source.elt)), ast.Break()
     ]  # fmt: skip

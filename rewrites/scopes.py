@@ -193,15 +193,27 @@ def changed_names(s: ast.AST) -> set[str]:
     return found
 
 
-def changed_by_steps(
-    node: ast.ListComp | ast.SetComp | ast.DictComp | ast.GeneratorExp,
-) -> set[str]:
-    """Names of the function's containers that a comprehension's steps change."""
+def targets_of(node: ast.AST) -> set[str]:
+    """The variables that a comprehension sets."""
+    generators: list[ast.comprehension] = node.generators  # type: ignore[attr-defined]
+    return {n.id for g in generators for n in ast.walk(g.target) if isinstance(n, ast.Name)}
+
+
+def changed_by_calls(node: ast.AST) -> set[str]:
+    """The names whose objects methods that are called in an expression change."""
     found: set[str] = set()
     for n in ast.walk(node):
         if isinstance(n, ast.Call) and isinstance(n.func, ast.Attribute):
             if n.func.attr in CHANGING:
                 found |= root_name(n.func.value)
+    return found
+
+
+def changed_by_steps(
+    node: ast.ListComp | ast.SetComp | ast.DictComp | ast.GeneratorExp,
+) -> set[str]:
+    """Names of the function's containers that a comprehension's steps change."""
+    found = changed_by_calls(node)
     for g in reversed(node.generators):  # what runs over a container changes the container
         own = {n.id for n in ast.walk(g.target) if isinstance(n, ast.Name)}
         if found & own:

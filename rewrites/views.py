@@ -243,11 +243,7 @@ class Through:
         through: set[str] = set()
         before: list[ast.stmt] = []
         after: list[ast.stmt] = []
-        known = {
-            n: v
-            for n, v in known.items()
-            if not v.attribute or not may_bind(s, v.base, v.attribute)
-        }
+        known = still_held(known, s)
         members = stored_members(s)
         for name in sorted(n for n, v in known.items() if (v.base, v.attribute) in members):
             after.append(self.down(name, known[name], s))
@@ -404,11 +400,7 @@ class Through:
         if isinstance(s, ast.For):
             before, s, known = self.over_places(s, known)
         bound = assigned_names(s) - {n for n in known if self.stays(n, known[n], s)}
-        known = {
-            n: v
-            for n, v in without(known, bound).items()
-            if not v.attribute or not may_bind(s, v.base, v.attribute)
-        }
+        known = still_held(without(known, bound), s)
         s = copy.copy(s)
         self.ahead.append(s.body)
         s.body, after = self.block(s.body, known)
@@ -478,6 +470,13 @@ class Through:
 def without(known: Known, names: set[str]) -> Known:
     """What is still known after names were bound anew."""
     return {n: v for n, v in known.items() if n not in names and not v.names() & names}
+
+
+def still_held(known: Known, s: ast.stmt) -> Known:
+    """What is still known of attributes of objects after a statement, or at the top of a loop."""
+    return {
+        n: v for n, v in known.items() if not v.attribute or not may_bind(s, v.base, v.attribute)
+    }
 
 
 def reads_member(s: ast.stmt, name: str, attribute: str) -> bool:
