@@ -20,8 +20,8 @@ from typing import Any
 from overt.rewrites import core, lift
 from overt.rewrites.callees import SourceOf
 from overt.rewrites.core import Assign, Carry, For, Function, If, Source, While
-from overt.rewrites.lift import FunctionLifter
 from overt.rewrites.lift_expressions import Expressions
+from overt.rewrites.lift_functions import FunctionLifter
 from overt.rewrites.liveness import prune
 from overt.rewrites.scopes import SET_ITEM
 from overt.rewrites.taint import tainted_names

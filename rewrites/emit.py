@@ -10,28 +10,15 @@ from pathlib import PurePath
 
 from overt.rewrites import core
 from overt.rewrites.core import Assign, Define, Do, For, Function, If, Note, While, With
+from overt.rewrites.lines import WIDTH, Lines, placed
 from overt.rewrites.liveness import uses_of
 from overt.rewrites.naming import give_names, reserved_names
-from overt.rewrites.printing import BINARY, Printer
+from overt.rewrites.placeholders import joins, own_reads, recorded_names, records_of
+from overt.rewrites.printing import Printer
 from overt.rewrites.pushes import is_push
 
-WIDTH = 100
-FILLING = (ast.Name, ast.Constant, ast.Subscript)  # what may share a line with its like
 
-
-class Line(str):
-    """A printed line that knows where its statement comes from."""
-
-    origin: core.Origin = core.NOWHERE
-
-
-def placed(text: str, origin: core.Origin) -> Line:
-    line = Line(text)
-    line.origin = origin
-    return line
-
-
-class Emitter:
+class Emitter(Lines):
     """Prints one function; `imports` collects the runtime names that its text uses."""
 
     def __init__(
@@ -46,11 +33,8 @@ class Emitter:
         captured = {outer[n] for n in core.free_of_function(function) if n in outer}
         reserved = reserved_names(function) | captured
         self.names = {**outer, **give_names(function, reserved)}
-        self.printer = Printer(self.rename)
+        super().__init__(Printer(self.rename), function.origin)
         self.uses = uses_of(function)
-        self.lines: list[str] = []
-        self.origin = function.origin
-        self.depth = 0
         self.loops = 0  # how many loops are around the statement being printed
         self.recorded = recorded_names(function)
         self.put_away = {self.rename(n) for n in records_of(function)}
@@ -74,108 +58,6 @@ class Emitter:
         if name == core.UNDEFINED:
             self.imports.add(name)
         return self.names.get(name, name)
-
-    # --- lines
-
-    def line(self, text: str, comment: str = "") -> None:
-        if comment:
-            text = f"{text}  {comment}"
-        self.lines.append(placed("    " * self.depth + text if text else "", self.origin))
-
-    def above(self, origin: core.Origin) -> None:
-        for text in origin.above:
-            self.line(text)
-
-    def assignment(
-        self, target: str, value: ast.expr, origin: core.Origin, bare: bool = True
-    ) -> None:
-        text = self.printer.bare(value) if bare else self.printer.text(value)
-        self.statement(f"{target} = ", value, text, origin.comment)
-
-    def statement(self, head: str, value: ast.expr, text: str, comment: str) -> None:
-        """One statement, its call broken over lines where it would be too long."""
-        room = WIDTH - 4 * self.depth
-        if comment and len(head + text) + 2 + len(comment) > room:
-            self.line(comment)
-            comment = ""
-        if len(head + text) <= room:
-            self.line(head + text, comment)
-            return
-        self.broken(head, value)
-
-    def broken(self, head: str, value: ast.expr, tail: str = "") -> None:
-        """An expression over as many lines as it needs, as black breaks them."""
-        text = self.printer.text(value, 1)
-        if head.startswith("return ") or head.endswith(" = "):
-            text = self.printer.bare(value)
-        if len(head + text + tail) <= WIDTH - 4 * self.depth:
-            self.line(head + text + tail)
-            return
-        if isinstance(value, ast.BinOp):
-            self.line(f"{head}(")
-            self.depth += 1
-            self.operands("", value)
-            self.depth -= 1
-            self.line(f"){tail}")
-            return
-        opening, pieces, closing = self.pieces(value)
-        if not pieces:
-            self.line(head + text + tail)
-            return
-        self.line(head + opening)
-        self.depth += 1
-        joined = ", ".join(prefix + self.printer.text(v, 1) for prefix, v in pieces)
-        if isinstance(value, ast.Tuple) and len(pieces) == 1:
-            joined += ","
-        if len(joined) <= WIDTH - 4 * self.depth and not isinstance(value, ast.Dict):
-            self.line(joined)
-        elif not tail and all(isinstance(v, FILLING) and not prefix for prefix, v in pieces):
-            self.depth -= 1
-            self.lines.pop()
-            names = [self.printer.text(v) for _, v in pieces]
-            self.filled(head + opening, names, closing + tail)
-            return
-        else:
-            for prefix, v in pieces:
-                self.broken(prefix, v, ",")
-        self.depth -= 1
-        self.line(closing + tail)
-
-    def pieces(self, value: ast.expr) -> tuple[str, list[tuple[str, ast.expr]], str]:
-        """An expression's brackets, and what stands between them with the words before each."""
-        p = self.printer
-        if isinstance(value, ast.Call):
-            pieces = [("", a) for a in value.args]
-            pieces += [(f"{k.arg}=" if k.arg else "**", k.value) for k in value.keywords]
-            return f"{p.text(value.func, 20)}(", pieces, ")"
-        if isinstance(value, ast.Dict):
-            pieces = [
-                (f"{p.text(k, 1)}: " if k is not None else "**", v)
-                for k, v in zip(value.keys, value.values, strict=True)
-            ]
-            return "{", pieces, "}"
-        if isinstance(value, ast.Tuple):
-            return "(", [("", e) for e in value.elts], ")"
-        if isinstance(value, ast.List):
-            return "[", [("", e) for e in value.elts], "]"
-        return "", [], ""
-
-    def operands(self, sign: str, value: ast.BinOp) -> None:
-        """A long sum or product, an operand a line."""
-        symbol, level = BINARY[type(value.op)]
-        left, right = value.left, value.right
-        if isinstance(left, ast.BinOp) and BINARY[type(left.op)][1] == level:
-            self.operands(sign, left)
-        else:
-            self.operand(sign, left, level)
-        self.operand(f"{symbol} ", right, level + 1)
-
-    def operand(self, sign: str, value: ast.expr, level: int) -> None:
-        text = self.printer.text(value, level)
-        if len(sign + text) <= WIDTH - 4 * self.depth or text.startswith("("):
-            self.line(sign + text)
-        else:
-            self.broken(sign, value)
 
     # --- functions
 
@@ -314,21 +196,6 @@ class Emitter:
         if len(pattern) == 1:
             return f"({shown},)"
         return shown if top else f"({shown})"
-
-    def filled(self, head: str, names: list[str], tail: str, comment: str = "") -> None:
-        """Names in brackets, as many a line as fit, which a formatter is told to leave."""
-        self.line(head, comment)
-        self.depth += 1
-        row = ""
-        for i, n in enumerate(names):
-            n += "," if i < len(names) - 1 else ""
-            if row and 4 * self.depth + len(row) + 1 + len(n) > WIDTH:
-                self.line(row)
-                row = ""
-            row += f" {n}" if row else n
-        self.line(row)
-        self.depth -= 1
-        self.line(tail, "# fmt: skip")
 
     def on_Assign(self, s: Assign) -> None:
         if isinstance(s.target, str) and isinstance(s.value, ast.Name):
@@ -623,113 +490,3 @@ def import_block(source: core.Source, names: set[str]) -> str:
         place = 0 if top in sys.stdlib_module_names else 2 if top == own else 1
         groups[place].append(line)
     return "\n\n".join("\n".join(group) for group in groups if group) + ("\n" if lines else "")
-
-
-def joins(block: core.Block) -> Iterator[tuple[str, ast.expr]]:
-    """Names that branches and loops set, with the values that they take."""
-    for s in core.walk(block):
-        if isinstance(s, If):
-            for m in s.merges:
-                yield m.name, m.then
-                yield m.name, m.orelse
-        elif isinstance(s, For | While):
-            for c in s.carries:
-                yield c.name, c.init
-                yield c.name, c.next
-                yield c.out, core.name(c.name)
-
-
-def records_of(function: Function) -> set[str]:
-    """Names that the passes put into records, whether or not the user's code has set them."""
-    found: set[str] = set()
-    for s in core.walk(function.body):
-        value = s.value if isinstance(s, Assign) else None
-        if isinstance(value, ast.Call) and isinstance(value.func, ast.Attribute):
-            if value.func.attr == "pushed":
-                found |= core.reads(value)
-
-    def zeros(node: ast.AST) -> ast.AST:
-        for n in ast.walk(node):
-            if isinstance(n, ast.Call) and isinstance(n.func, ast.Name):
-                if n.func.id == "@zeros_like_tree":
-                    found.update(core.reads(n))
-        return node
-
-    core.map_exprs(function.body, zeros)  # type: ignore[arg-type]
-    if function.name.endswith("_fwd") and isinstance(function.result, ast.Tuple):
-        saved = function.result.elts[-1]
-        found |= core.reads(saved)
-        for s in function.body:
-            if isinstance(s, Assign) and s.target == getattr(saved, "id", ""):
-                found |= core.reads(s.value)
-    return found
-
-
-def recorded_names(function: Function) -> set[str]:
-    """Names set on one side of a branch only that are read elsewhere too, so need a placeholder."""
-    homes: dict[str, frozenset[tuple[str, str]]] = {}  # on which sides a name is set
-    passed: dict[str, set[str]] = {}  # names that it is handed on to, out of a branch around it
-
-    def set_in(block: core.Block) -> None:
-        for s in block:
-            for inner in core.blocks_of(s):
-                set_in(inner)
-            for m in s.merges if isinstance(s, If) else ():
-                for side, value, other in (
-                    ("then", m.then, m.orelse), ("orelse", m.orelse, m.then)
-                ):  # fmt: skip
-                    if core.is_placeholder(other):
-                        home = frozenset({(ast.dump(s.test), side)})  # type: ignore[union-attr]
-                        if isinstance(value, ast.Name) and value.id in homes:
-                            home |= homes[value.id]
-                            passed.setdefault(value.id, set()).add(m.name)
-                        homes[m.name] = home
-
-    set_in(function.body)
-    if not homes:
-        return set()
-    found: set[str] = set()
-
-    def see(names: set[str], context: frozenset[tuple[str, str]]) -> None:
-        found.update(n for n in names & set(homes) if not homes[n] <= context)
-
-    def visit(block: core.Block, context: frozenset[tuple[str, str]]) -> None:
-        for s in block:
-            if isinstance(s, If):
-                see(core.reads(s.test), context)
-                for side in ("then", "orelse"):
-                    inner = context | {(ast.dump(s.test), side)}
-                    visit(getattr(s, side), inner)
-                    for m in s.merges:
-                        end = core.reads(getattr(m, side))
-                        see({n for n in end if m.name not in passed.get(n, ())}, inner)
-            else:
-                see(own_reads(s), context)
-                for inner_block in core.blocks_of(s):
-                    visit(inner_block, context)
-
-    visit(function.body, frozenset())
-    see(core.reads(function.result), frozenset())
-    while True:
-        more = {n for n, names in passed.items() if names & found} - found
-        if not more:
-            return found
-        found |= more
-
-
-def own_reads(s: core.Stmt) -> set[str]:
-    """What a statement itself reads, its nested blocks apart."""
-    if isinstance(s, Assign):
-        return core.reads(s.value)
-    if isinstance(s, Do):
-        return core.reads(s.node)
-    if isinstance(s, For | While):
-        found = core.reads(s.items if isinstance(s, For) else s.test) | core.reads(s.until)
-        for c in s.carries:
-            found |= core.reads(c.init) | core.reads(c.next)
-        return found
-    if isinstance(s, With):
-        return set().union(*[core.reads(i.context_expr) for i in s.items], set())
-    if isinstance(s, Define):
-        return core.free_of_function(s.function)
-    return set()

@@ -27,7 +27,7 @@ from overt.rewrites.instances import is_object
 from overt.rewrites.selections import is_selection
 
 if TYPE_CHECKING:
-    from overt.rewrites.lift import FunctionLifter
+    from overt.rewrites.lift_functions import FunctionLifter
 
 PLAIN_ATTRIBUTES = frozenset("shape ndim size dtype __name__ __class__".split())
 PLAIN_BUILTINS = (isinstance, len, hasattr, callable, issubclass, type, id, range)

@@ -15,7 +15,7 @@ from overt.rewrites import core
 from overt.rewrites.core import Assign, Do, If
 
 if TYPE_CHECKING:
-    from overt.rewrites.lift import FunctionLifter
+    from overt.rewrites.lift_functions import FunctionLifter
 
 
 def raises_alone(block: core.Block) -> ast.Raise | None:

@@ -15,8 +15,8 @@ from typing import Any
 
 from overt.rewrites import core
 from overt.rewrites.core import Assign, Block, For, Function, If, Note, Stmt, While
-from overt.rewrites.emit import recorded_names
 from overt.rewrites.liveness import Pruner, uses_in, uses_of
+from overt.rewrites.placeholders import recorded_names
 
 ASKING = (ast.Compare, ast.BoolOp, ast.BinOp, ast.UnaryOp, ast.Name, ast.Constant)
 

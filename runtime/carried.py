@@ -343,8 +343,8 @@ def join(a: Spec, b: Spec, path: tuple[Any, ...] = (), none: bool = True) -> Spe
 
 def _of_others(a: Spec, b: Spec, path: tuple[Any, ...]) -> Spec:
     """Of two functions: either; of containers: some of both. Errors: Unlike, for others."""
-    from overt.runtime.one_of import either
-    from overt.runtime.some_of import joined
+    from overt.runtime.either import either
+    from overt.runtime.some_joined import joined
 
     found = joined(a, b, path) or either(a, b, path)
     if found is None:

@@ -52,12 +52,12 @@ def choose(mask: Any, a: Any, b: Any, path: tuple[Any, ...] = ()) -> Any:
             for x, y, key in zip(one.values, other.values, one.keys, strict=True)
         ])  # fmt: skip
     if type(a) in COUNTED or type(b) in COUNTED or hasattr(type(a), "__overt_truth__"):
-        from overt.runtime.some_of import some_by_lane
+        from overt.runtime.some_joined import some_by_lane
 
         if (found := some_by_lane(mask, a, b, choose)) is not None:
             return found
     if callable(a) and callable(b) and not same(a, b):
-        from overt.runtime.one_of import one_by_lane
+        from overt.runtime.either import one_by_lane
 
         return one_by_lane(mask, a, b, choose)
     return _choose_leaf(mask, a, b, join(_spec(a), _spec(b), path))

@@ -428,7 +428,7 @@ def note_joined(a: Any, b: Any, joined: Any, is_old: Callable[[Any], bool]) -> N
 
 
 def holds_inner(x: Any) -> bool:
-    from overt.runtime.one_of import holds_inner as holds_values_of_its_side
+    from overt.runtime.either import holds_inner as holds_values_of_its_side
 
     return holds_values_of_its_side(x)
 

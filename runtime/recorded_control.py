@@ -12,9 +12,10 @@ from typing import Any
 from overt.runtime.chosen_objects import Reach, taken_new
 from overt.runtime.closures import Captures, captured_leaves, frozen, hidden_leaves
 from overt.runtime.derivatives import add, is_inexact, materialize, zeros_like_tree
+from overt.runtime.either import bars_of_side, opened
 from overt.runtime.loop_items import EnumeratedItems, Items, loop_zip
 from overt.runtime.loops import Loop
-from overt.runtime.one_of import bars_of_side, held_by, opened
+from overt.runtime.one_of import held_by
 from overt.runtime.record import Recorded, Tape, vjp_call
 from overt.runtime.repeated import Repeated
 from overt.runtime.saved import Buffers, Saved

@@ -11,7 +11,7 @@ from overt.runtime.records import write_record
 from overt.runtime.repeated import Repeated, comes_from_outside
 from overt.runtime.saved import Buffers, Saved
 from overt.runtime.setbacks import Unlike
-from overt.runtime.some_of import grown, holds_some
+from overt.runtime.some_joined import grown, holds_some
 from overt.runtime.staging import Graph
 from overt.runtime.undefined import Undefined
 from overt.runtime.unsure import certain

@@ -119,7 +119,7 @@ def getitem(x: Any, index: Any) -> Any:
 def item_at(x: Any, index: Any) -> Any:
     """An item of a container; its number may be known only later."""
     if isinstance(index, Array):
-        from overt.runtime.one_of import item_of
+        from overt.runtime.tables import item_of
 
         return item_of(x, index)
     return x[index]
@@ -317,7 +317,7 @@ def refuse_imaginary(x: Any, value: Any) -> None:
 def replaced(x: Any, index: Any, value: Any) -> Any:
     """A copy of a container with one item replaced; tuples count as containers here."""
     if isinstance(index, Array):
-        from overt.runtime.one_of import is_open_place, key_of, with_item
+        from overt.runtime.tables import is_open_place, key_of, with_item
 
         if is_open_place(x, index):
             items = with_item(x, index, value)
@@ -387,7 +387,7 @@ def erase(x: Any, index: Any) -> Any:
     if isinstance(index, slice):
         return replaced(x, index, zeros_like_tree(x[index]))
     item = item_at(x, index)
-    from overt.runtime.one_of import is_open_place
+    from overt.runtime.tables import is_open_place
 
     known = not is_array(item) and not is_open_place(x, index)
     return replaced(x, index, None if known else zeros_like_tree(item))
