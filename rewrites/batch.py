@@ -239,7 +239,7 @@ class Batcher(FunctionLifter):
             done += block
             results.append(ends)
         for m, a, b in zip(merges, *results, strict=True):
-            origin = s.origin if not many else lift.NOWHERE
+            origin = s.origin if not many else core.NOWHERE
             done.append(Assign(m.name, self.where(test, a, b), origin))
         return done
 

@@ -44,7 +44,7 @@ _NAMES = {
     "lax.rows": "earlier_records last_record records_of stacked",
     "lax.slicing": "slice_at store_at",
     "lax.symmetric": "update_dot",
-    "one_of": "is_same item_of",
+    "one_of": "is_same",
     "some_of": "holds is_kind kind_of of_kind",
     "nn": "SELU_ALPHA SELU_SCALE sigmoid",
     "numpy.convolution": "convolve_bar",
@@ -100,6 +100,7 @@ _NAMES = {
     "scalars": "is_a is_false is_true",
     "staged_builtins": "all_ any_ bool_ check complex_ float_ int_ max_ min_ once_a_call "
     "print_ raise_if round_ sorted_",
+    "tables": "item_of",
     "tangents": "field_dot place_field_dot tangent_for updated zero_dot",
     "texts": "formatted text",
     "truth": "and_ if_else not_ or_",
