@@ -26,6 +26,7 @@ ADVANCED = (iter, next, itertools.tee)
 DISCRETE_METHODS = frozenset(
     "argmax argmin any all argsort item tolist keys index count".split()
 )  # their values do not depend smoothly on the object
+OF_DICTS = frozenset("items values keys get setdefault popitem".split())
 
 
 class Activity:
@@ -34,6 +35,7 @@ class Activity:
     def __init__(self, params: set[str], resolver: Resolver) -> None:
         self.names = set(params)
         self.dicts: set[str] = set()
+        self.perhaps_dicts: set[str] = set()  # names used as those of dictionaries are
         self.errors: set[str] = set()  # blocks of active values that catch exceptions
         self.exceptions: set[str] = set()  # what they caught
         self.lists: set[str] = set()  # names that surely hold lists
@@ -151,7 +153,7 @@ class Activity:
             for t, v in zip(target, value.elts, strict=True):
                 self.bind(t, v)
             return
-        if not self.expr(value):
+        if not self.expr(value) or isinstance(target, tuple) and self.is_dict(value):
             return
         for n in core.pattern_names(target):
             if not is_local(n):
@@ -414,6 +416,21 @@ def of_keys(fn: object, node: ast.Call, is_dict: Callable[[ast.expr], bool]) -> 
     """Whether a builtin goes through the keys of a dictionary, which have no derivative."""
     goes_through = any(fn is f for f in (list, tuple, set, sorted, max, min, sum))
     return goes_through and len(node.args) == 1 and is_dict(node.args[0])
+
+
+def used_as_dicts(function: core.Function) -> set[str]:
+    """The names whose methods are called that only dictionaries have."""
+    found: set[str] = set()
+
+    def visit(node: ast.expr) -> ast.expr:
+        for n in ast.walk(node):
+            if isinstance(n, ast.Attribute) and n.attr in OF_DICTS:
+                if isinstance(n.value, ast.Name):
+                    found.add(n.value.id)
+        return node
+
+    core.map_function(function, visit)
+    return found
 
 
 def indices_in(block: core.Block) -> set[str]:

@@ -29,6 +29,8 @@ class Text:
     methods: Callable[[str], list[ast.FunctionDef]] = lambda name: []  # of classes of the file
     # Whether a class of the user's has such a method for `+=` or its kin.
     has_method: Callable[[str], bool] = lambda name: False
+    # The default value that a parameter has now.
+    default: Callable[[str], Any] = lambda name: None
 
     def generator(self, name: str) -> ast.FunctionDef | None:
         """The definition of a generator; None for other functions, which are not looked for."""

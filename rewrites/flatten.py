@@ -19,6 +19,7 @@ from overt.rewrites.activity import (
     iterated,
     pattern_of,
     plain_tuple,
+    used_as_dicts,
 )
 from overt.rewrites.changing import Changing
 from overt.rewrites.conditions import without_filter
@@ -48,6 +49,7 @@ def flatten(
     function = core.map_function(function, Joins(resolver).of)
     activity = Activity(active, resolver)
     activity.watch(function)
+    activity.perhaps_dicts = used_as_dicts(function)
     activity.block(function.body)
     work = Flatten(activity, resolver, names)
     work.lists = lists_of(function)

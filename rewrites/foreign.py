@@ -17,6 +17,7 @@ import ast
 from collections.abc import Callable, Iterator
 
 from overt.rewrites.scopes import CHANGING, locals_of, own_nodes, parameters, root_name, yields
+from overt.rewrites.shared_defaults import changed_defaults
 from overt.rewrites.views import assigned_names
 
 Definition = Callable[[str], ast.FunctionDef | None]
@@ -31,11 +32,14 @@ PAIRING = frozenset("zip enumerate reversed".split())
 
 
 def foreign_names(
-    node: ast.FunctionDef, local: set[str], definition: Definition
+    node: ast.FunctionDef, local: set[str], definition: Definition, shared: set[str]
 ) -> tuple[set[str], set[str]]:
-    """Names of containers that others hold too; and those that may be, or be arrays."""
+    """Names of containers that others hold too; and those that may be, or be arrays.
+
+    `shared` are the parameters with default values that all calls share.
+    """
     body = node.body
-    found: set[str] = set()
+    found = set(shared)
     while True:
         more = {n for s in body for n in given_outside(s, local, found, definition)} & local
         if more <= found:
@@ -50,6 +54,7 @@ def foreign_names(
         if isinstance(inner, ast.Subscript) and isinstance(inner.ctx, ast.Store)
         for n in root_name(inner.value)
     }
+    used |= shared & changed_defaults(node)
     return found & used, (found & stored) - used
 
 

@@ -31,6 +31,7 @@ from overt.rewrites.pushes import pushes_as_values
 from overt.rewrites.read_by_index import read_by_index
 from overt.rewrites.refusal import Refusal
 from overt.rewrites.scopes import Renamed, Scope, changed_names, locals_of, parameters
+from overt.rewrites.shared_defaults import Default, shared_defaults
 from overt.rewrites.storing import names_of_numbers
 from overt.rewrites.tail_calls import tail_calls_as_loop
 from overt.rewrites.views import assigned_names, written_through
@@ -43,7 +44,7 @@ def normalize(node: ast.FunctionDef | ast.Lambda, text: Text) -> core.Function:
         for function in [n for n in ast.walk(node) if isinstance(n, ast.FunctionDef)]:
             keep_interleaved(function, text.generator, text.methods)
         node = without_endless(node, text.generator, text.known)
-    return Builder(Names(), text).function(node, {})
+    return Builder(Names(), text).function(node, {}, text.default)
 
 
 def copied(node: Any) -> Any:
@@ -63,14 +64,18 @@ class Builder(Flows):
 
     # --- functions
 
-    def function(self, node: ast.FunctionDef | ast.Lambda, outer: dict[str, str]) -> core.Function:
+    def function(
+        self, node: ast.FunctionDef | ast.Lambda, outer: dict[str, str], live: Default | None = None
+    ) -> core.Function:
+        """`live` gives the default values of a function that is not nested in another."""
         a = node.args
         if isinstance(node, ast.FunctionDef):
             node = tail_calls_as_loop(node, self.text.object, bool(outer))
             taken = {n.id for n in ast.walk(node) if isinstance(n, ast.Name)}
             node = listed(node, taken)
             node = iterators_as_lists(node, self.text.known, self.text.generator, taken)
-            sure, unsure = foreign_names(node, locals_of(node), self.text.definition)
+            shared = shared_defaults(node, live)
+            sure, unsure = foreign_names(node, locals_of(node), self.text.definition, shared)
             self.foreign |= sure
             self.unsure |= unsure
             node, stays = shared_by_argument(node, self.foreign)
@@ -78,9 +83,9 @@ class Builder(Flows):
             scope.cells |= stays | shared_with_kept(node)
         else:
             scope = Scope(node)
+            self.foreign |= shared_defaults(node, live)
         self.cells = scope.cells | scope.outer
         self.numbers = names_of_numbers(node) - self.cells
-        refuse_changed_defaults(node)
         without_default = len(a.posonlyargs) + len(a.args) - len(a.defaults)
         defaults: list[ast.expr | None] = [*[None] * without_default, *a.defaults]
         kinds = [(p, "positional") for p in a.posonlyargs] + [(p, "normal") for p in a.args]
@@ -279,29 +284,3 @@ def is_wraps(node: ast.expr) -> bool:
     callee = node.func if isinstance(node, ast.Call) else node
     name = callee.attr if isinstance(callee, ast.Attribute) else getattr(callee, "id", "")
     return name == "wraps"
-
-
-def refuse_changed_defaults(node: ast.FunctionDef | ast.Lambda) -> None:
-    """Refuse `def f(v, seen=[]): seen.append(v)`, where all calls change one list.
-
-    An empty dictionary may be a table of values found before, which need not outlive a call.
-    """
-    a = node.args
-    named = [*a.posonlyargs, *a.args]
-    pairs = [*zip(reversed(named), reversed(a.defaults), strict=False)]
-    pairs += [(p, d) for p, d in zip(a.kwonlyargs, a.kw_defaults, strict=True) if d is not None]
-    shared = {
-        p.arg: d for p, d in pairs if isinstance(d, ast.List) or isinstance(d, ast.Dict) and d.keys
-    }
-    if not shared or isinstance(node, ast.Lambda):
-        return
-    set_again = {
-        n.id for n in ast.walk(node) if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Store)
-    }
-    for s in node.body:
-        for name in changed_names(s) & shared.keys() - set_again:
-            raise Refusal(
-                f"the default value of {name!r} is changed, which all calls of the function share",
-                f"Write `{name}=None`, and make a new one in the function.",
-                shared[name],
-            )

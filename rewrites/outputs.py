@@ -19,6 +19,7 @@ from typing import Any
 from overt.rewrites import core
 from overt.rewrites.refusal import Refusal
 from overt.rewrites.scopes import is_not_in_place, new_name, own_nodes, yields
+from overt.rewrites.shared_defaults import changed_defaults
 from overt.rewrites.storing import reading
 from overt.rewrites.viewed import changed_roots, helper, kinds_of, loaded, viewed_holder
 from overt.rewrites.views import assigned_names, operated_names, placed, stored_names
@@ -166,6 +167,9 @@ class Outputs:
 
     def out_of(self, value: ast.Call) -> ast.expr | None:
         """Where a call is told to write its result."""
+        f = value.func
+        if isinstance(f, ast.Name) and (f.id in self.nested or self.definition(f.id) is not None):
+            return None  # a parameter of the user's
         out = next((k.value for k in value.keywords if k.arg == "out"), None)
         if out is None:
             place = self.out_place(value.func)
@@ -325,6 +329,7 @@ class Outputs:
         """
         if node.decorator_list or yields(node):
             return [], []
+        shared = changed_defaults(node)  # which are changed where they stand
         operated = {n for s in node.body for n in operated_names(s)}
         stored = {n for s in node.body for n in stored_names(s)}
         sure = {n for s in node.body for n in stored_names(s, operators=False)}
@@ -336,8 +341,8 @@ class Outputs:
                 sure |= more
                 operated |= perhaps
         names = parameters(node)
-        places = [i for i, n in enumerate(names) if n in sure - bound]
-        unsure = [i for i, n in enumerate(names) if n in operated - sure - bound]
+        places = [i for i, n in enumerate(names) if n in sure - bound - shared]
+        unsure = [i for i, n in enumerate(names) if n in operated - sure - bound - shared]
         return places, unsure
 
     def changed_by_helper(

@@ -139,6 +139,8 @@ class TangentRules:
                 and not keywords
                 and walk.dot(f.value) is not None
             ):
+                if f.attr == "items":
+                    return Tangent(runtime("items_dot", walk.full(f.value)))
                 return Tangent(
                     ast.Call(ast.Attribute(walk.full(f.value), f.attr, ast.Load()), [], [])
                 )
@@ -166,7 +168,7 @@ class TangentRules:
                     ast.Call(f, [*args[:place], walk.full(args[place]), *args[place + 1 :]], [])
                 )
         if fn is sum and len(args) == 1 and not keywords and walk.dot(args[0]) is not None:
-            return Tangent(ast.Call(f, [walk.full(args[0])], []))
+            return Tangent(ast.Call(f, [walk.iterated(args[0])], []))
         if fn in (float, complex) and len(args) == 1 and not isinstance(args[0], ast.Starred):
             found = walk.dot(args[0])
             return (
@@ -175,7 +177,7 @@ class TangentRules:
                 else None
             )
         if fn in (list, tuple) and len(args) == 1 and isinstance(args[0], ast.Name):
-            return Tangent(ast.Call(f, [walk.full(args[0])], []))
+            return Tangent(ast.Call(f, [walk.iterated(args[0])], []))
         if fn is not None:
             application = applied(fn, args, keywords)
             if application is not None and not any(

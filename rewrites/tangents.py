@@ -91,6 +91,13 @@ class Tangents:
             return runtime("tangent_for", found, node)
         return found
 
+    def iterated(self, node: ast.expr) -> ast.expr:
+        """The tangent of what something is iterated for: the keys of a dictionary have none."""
+        found = self.full(node)
+        if isinstance(node, ast.Name) and node.id in self.activity.perhaps_dicts:
+            return runtime("keys_dot", found)
+        return found
+
     def zero(self, node: ast.expr) -> ast.expr:
         """The zero tangent of a value."""
         if isinstance(node, ast.Constant):
@@ -305,7 +312,7 @@ class Tangents:
                 inner, args = self.items(target[1], items.args[0])
                 return (target[0], inner), replaced(items, [args, *items.args[1:]])
             if fn is reversed:
-                return self.beside(target, items, replaced(items, [self.full(items.args[0])]))
+                return self.beside(target, items, replaced(items, [self.iterated(items.args[0])]))
             if fn is zip:
                 targets: list[core.Pattern] = []
                 flat: list[ast.expr] = []
@@ -319,8 +326,8 @@ class Tangents:
                         targets, flat = [*targets, new], [*flat, both_items]
                 return tuple(targets), replaced(items, flat)
         if fn is reversed:
-            return self.beside(target, items, replaced(items, [self.full(items.args[0])]))  # type: ignore
-        return self.beside(target, items, self.full(items))
+            return self.beside(target, items, replaced(items, [self.iterated(items.args[0])]))  # type: ignore
+        return self.beside(target, items, self.iterated(items))
 
     def beside(
         self, target: core.Pattern, items: ast.expr, dots: ast.expr

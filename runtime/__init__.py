@@ -101,7 +101,7 @@ _NAMES = {
     "staged_builtins": "all_ any_ bool_ check complex_ float_ int_ max_ min_ once_a_call "
     "print_ raise_if round_ sorted_",
     "tables": "item_of",
-    "tangents": "field_dot place_field_dot tangent_for updated zero_dot",
+    "tangents": "field_dot items_dot keys_dot place_field_dot tangent_for updated zero_dot",
     "texts": "formatted text",
     "truth": "and_ if_else not_ or_",
     "unsure": "is_none",

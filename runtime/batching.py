@@ -102,7 +102,7 @@ def vmap_call(
         places = outside.changed() or ["objects"]
     else:
         places = outside.changed()
-        if not places or outside.is_settled(level, at_once):
+        if not places or outside.is_settled((out, level), at_once):
             return _unbatched(out, out_axes, level, lanes)
         if not lanes:
             outside.undo()

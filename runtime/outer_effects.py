@@ -16,6 +16,7 @@ from overt.runtime.errors import StagingError, say_once
 from overt.runtime.lanes import Lanes
 from overt.runtime.primitive import GRAPH
 from overt.runtime.rollback import Before, Mark, Printed
+from overt.runtime.same_results import same_results
 
 __all__ = ["ChangesOutside", "Outside", "about_to_change", "one_by_one"]
 
@@ -73,15 +74,18 @@ class Outside:
             world.name_of(s) for s in places if not alike(now.get(s, missing), was.get(s, missing))
         ]
 
-    def is_settled(self, level: int, again: Callable[[], Any]) -> bool:
-        """Whether running once more changes nothing: every lane leaves the same, as in a cache."""
+    def is_settled(self, first: tuple[Any, int], again: Callable[[], Any]) -> bool:
+        """Whether running once more changes nothing and gives the same: every lane leaves the
+        same, as in a cache, and finds it there or not.
+        """
         assert self.before is not None
+        level = first[1]
         world = self.before.world
         if any(type(x) is Lanes and x.level == level for x in world.leaves()):
             return False
         once = Before(self.roots)
         with self.printed.left_out():
-            again()
+            second = again()
         once.mark.restore()
         from overt.runtime.changes import alike
 
@@ -89,6 +93,7 @@ class Outside:
         same = now.keys() == once.values.keys() and all(
             alike(now[s], x) for s, x in once.values.items()
         )
+        same = same and same_results(first, second)
         if not same:
             once.restore()
         return same

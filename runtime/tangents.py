@@ -96,6 +96,24 @@ def zero_dot(x: Any) -> Any:
     return zero_items(x, parts[1]([zero_dot(part) for part in parts[0]]))
 
 
+def items_dot(dot: Any) -> Any:
+    """The tangent of `x.items()`: keys have none.
+
+    >>> items_dot({1: 0.5})
+    [(0.0, 0.5)]
+    """
+    return [(zero_dot(k), v) for k, v in dot.items()] if isinstance(dot, dict) else dot.items()
+
+
+def keys_dot(dot: Any) -> Any:
+    """The tangent of what iterating over x gives: keys of a dictionary have none.
+
+    >>> keys_dot({1: 0.5}), keys_dot([0.5])
+    ([0.0], [0.5])
+    """
+    return [zero_dot(k) for k in dot] if isinstance(dot, dict) else dot
+
+
 def filled(dot: Any, x: Any) -> Any:
     """A tangent of `x` with zeros in place of None.
 

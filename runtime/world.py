@@ -146,8 +146,9 @@ class World:
             for item in x.values():
                 self.visit(item)
         elif isinstance(x, functools.partial):
-            for part in (x.func, x.args, x.keywords):
-                self.visit(part)
+            self.visit(x.func)
+            numbered = {f"argument {i}": v for i, v in enumerate(x.args)}
+            self.fixed({**numbered, **x.keywords})
         elif isinstance(x, types.MethodType):
             self.visit(x.__func__)
             self.visit(x.__self__)
@@ -204,8 +205,9 @@ class World:
                 self.kept.append(cell)
                 self.holders.append(Holder(cell, (name,)))
             self.visit(value)
-        for value in (*(f.__defaults__ or ()), *(f.__kwdefaults__ or {}).values()):
-            self.visit(value)
+        named = f.__code__.co_varnames[: f.__code__.co_argcount]
+        defaults = dict(zip(reversed(named), reversed(f.__defaults__ or ()), strict=False))
+        self.fixed({**defaults, **(f.__kwdefaults__ or {})})
         if is_library(f.__module__):
             return
         if any(not name.startswith("__") for name in vars(f)):
@@ -219,6 +221,14 @@ class World:
                 self.place(space, name)
             if value is not MISSING:
                 self.visit(value)
+
+    def fixed(self, values: dict[str, Any]) -> None:
+        """Values that keep their names: what the containers among them hold may change."""
+        names = tuple(n for n, value in values.items() if isinstance(value, CONTAINERS))
+        if names and not self.seen.issuperset(id(values[n]) for n in names):
+            self.holders.append(Holder(values, names))
+        for value in values.values():
+            self.visit(value)
 
     def place(self, space: dict[str, Any], name: str) -> None:
         mark = id(space), name

@@ -134,6 +134,7 @@ def call_pair(f: Any, args: tuple[Any, ...], keywords: dict[str, Any]) -> Any:
         out, pull = recorded_call(in_its_form, (f, *args), keywords)
         return out, Pullback(shifted_record, pull)
     if isinstance(f, functools.partial):
+        transformed.target_of(f)  # which refuses some
         return of_partial(f, args, keywords)
     if isinstance(f, types.MethodType):
         if isinstance(f.__func__, types.FunctionType | Transformed | CACHED):

@@ -245,9 +245,7 @@ def core_of(loaded: Loaded) -> core.Function:
 
 def as_defined(function: core.Function, fn: types.FunctionType) -> core.Function:
     """The function with the default values that it has now, where they are numbers or texts."""
-    values = dict(zip(reversed(fn.__code__.co_varnames[: fn.__code__.co_argcount]),
-                      reversed(fn.__defaults__ or ()), strict=False))  # fmt: skip
-    values |= fn.__kwdefaults__ or {}
+    values = default_values(fn)
 
     def now(p: core.Param) -> core.Param:
         written, value = p.default, values.get(core.base(p.name), MISSING)
@@ -260,6 +258,13 @@ def as_defined(function: core.Function, fn: types.FunctionType) -> core.Function
         return replace(p, default=ast.Name("object", ast.Load()))  # whatever it is
 
     return replace(function, params=tuple(map(now, function.params)))
+
+
+def default_values(fn: types.FunctionType) -> dict[str, Any]:
+    """The default values that a function's parameters have now."""
+    named = fn.__code__.co_varnames[: fn.__code__.co_argcount]
+    values = dict(zip(reversed(named), reversed(fn.__defaults__ or ()), strict=False))
+    return values | (fn.__kwdefaults__ or {})
 
 
 def text_of(loaded: Loaded, resolver: Resolver) -> normalize.Text:
@@ -298,7 +303,10 @@ def text_of(loaded: Loaded, resolver: Resolver) -> normalize.Text:
 
     has_method = lambda name: bool(methods(name)) or name in in_place()
     origin = loaded.file.origin
-    return normalize.Text(origin, is_saved, definition, resolver.object, known, methods, has_method)
+    default = default_values(loaded.function).get
+    return normalize.Text(
+        origin, is_saved, definition, resolver.object, known, methods, has_method, default
+    )
 
 
 def methods_of(tree: ast.Module, name: str) -> list[ast.FunctionDef]:

@@ -40,6 +40,9 @@ from overt.transformer.transformed import Transformed
 
 Pair = tuple[Any, Any]
 
+ITERATING = (
+    max, min, sorted, sum, list, tuple, set, frozenset, iter, map, filter, enumerate, reversed, zip,
+)  # fmt: skip
 FINAL = "takes a value out"  # a refusal that running on values does not help with
 
 
@@ -92,8 +95,11 @@ def found_jvp(
             raise Escape(f, calls.CHOSEN)
         return jvp_of(call_one, (f, *args), (None, *dots), keywords, keyword_dots)
     f = transformed.unlifted(f)
-    if f in (max, min, sorted) and len(args) == 1 and isinstance(args[0], dict):
-        args, dots = (list(args[0]),), (None,)  # keys have no tangents
+    if f in ITERATING and any(isinstance(x, dict) for x in args):  # keys have no tangents
+        dots = tuple(
+            None if isinstance(x, dict) else d for x, d in zip(args, dots, strict=True)
+        )
+        args = tuple(list(x) if isinstance(x, dict) else x for x in args)
     if any(f is c for c in calls.CHANGERS) and args and is_users_object(args[0]):
         raise Escape(args[0], KEPT)
     if f is functools.partial:
@@ -108,6 +114,7 @@ def found_jvp(
             {**named, **{k: filled(keyword_dots.get(k), x) for k, x in keywords.items()}},
         )
     if isinstance(f, functools.partial):
+        transformed.target_of(f)  # which refuses some
         if isinstance(f_dot, functools.partial):  # one that is a container
             f_dot = f_dot.args, f_dot.keywords
         held, named = f_dot if f_dot is not None else ((None,) * len(f.args), {})

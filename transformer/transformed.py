@@ -28,7 +28,9 @@ from overt.runtime.primitive import GRAPH, counterpart
 from overt.runtime.risks import about_to_call
 from overt.runtime.staging import is_known
 from overt.runtime.tree import tree_leaves
+from overt.runtime.world import CONTAINERS
 from overt.transformer import dependencies, rewrite
+from overt.transformer.bound_arguments import refuse_changed
 from overt.transformer.watch import WATCH
 
 CACHED = type(functools.cache(len))
@@ -119,6 +121,8 @@ def target_of(fn: Any) -> Target:
         return inner._replace(prefix=(*inner.prefix, fn.__self__))
     if isinstance(fn, functools.partial):
         inner = target_of(fn.func)
+        if any(isinstance(x, CONTAINERS) for x in (*fn.args, *fn.keywords.values())):
+            refuse_changed(inner.function, len(inner.prefix), fn)
         return inner._replace(
             prefix=(*inner.prefix, *fn.args), keywords={**inner.keywords, **fn.keywords}
         )
