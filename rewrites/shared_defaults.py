@@ -1,7 +1,7 @@
 """Default values that a function changes: all its calls share them, and see what others left.
 
-    def f(x, seen={}):
-        seen[len(seen)] = x       # `seen` is foreign: it is changed where it stands
+def f(x, seen={}):
+    seen[len(seen)] = x       # `seen` is foreign: it is changed where it stands
 """
 
 from __future__ import annotations

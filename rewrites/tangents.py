@@ -212,6 +212,9 @@ class Tangents:
             )
 
     def unpack(self, s: Assign) -> None:
+        if not self.activity.names & set(core.pattern_names(s.target)):  # keys of a dictionary
+            self.out.append(s)
+            return
         dot = self.full(s.value)
         targets = tuple(self.fresh(t) for t in s.target)
         for t, new in zip(s.target, targets, strict=True):

@@ -81,7 +81,7 @@ def module_of(tmp_path, source, name):
     return module
 
 
-XS = (2.0, -1.0, 3.0, 2.0)
+XS = (2.0, -1.0, 3.0)
 
 
 def python(module, xs):

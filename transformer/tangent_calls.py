@@ -96,9 +96,7 @@ def found_jvp(
         return jvp_of(call_one, (f, *args), (None, *dots), keywords, keyword_dots)
     f = transformed.unlifted(f)
     if f in ITERATING and any(isinstance(x, dict) for x in args):  # keys have no tangents
-        dots = tuple(
-            None if isinstance(x, dict) else d for x, d in zip(args, dots, strict=True)
-        )
+        dots = tuple(None if isinstance(x, dict) else d for x, d in zip(args, dots, strict=True))
         args = tuple(list(x) if isinstance(x, dict) else x for x in args)
     if any(f is c for c in calls.CHANGERS) and args and is_users_object(args[0]):
         raise Escape(args[0], KEPT)
