@@ -5,7 +5,6 @@ a value and its derivative, run in a module of its own.
 from __future__ import annotations
 
 import importlib.util
-import math
 import warnings
 
 import numpy
