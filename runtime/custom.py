@@ -21,7 +21,7 @@ from overt.runtime.lanes import Lanes, has_lanes
 from overt.runtime.levels import topmost
 from overt.runtime.parts import is_array
 from overt.runtime.record import Recorded, vjp_call
-from overt.runtime.tree import tree_flatten, tree_leaves, tree_map
+from overt.runtime.tree import tree_flatten, tree_leaves, tree_map, tree_structure
 
 __all__ = [
     "CustomRule", "CustomVJPPrimal", "SymbolicZero", "custom_gradient", "custom_jvp", "custom_vjp",
@@ -354,6 +354,7 @@ class custom_jvp(CustomRule):  # noqa: N801
                 f"the jvp rule of {self.__name__} must return a pair (result, tangent), not "
                 f"{type(pair).__name__}"
             )
+        tree_structure(pair[0]).flatten_up_to(pair[1])  # refuses a tangent of other containers
         return pair[0], tree_map(_without_zeros, pair[1])
 
     def reverse(self, fixed: tuple, primals: tuple, active: Any = None) -> tuple[Any, Callable]:

@@ -108,6 +108,11 @@ def checked_tangent(x: Any, dot: Any) -> tuple[Any, Any]:
             raise TypeError(
                 f"jvp got a tangent for a value of type {type(x).__name__}, not an array"
             )
+        if dot is not None and not isinstance(x, (str, bytes)) and not callable(x):
+            raise TypeError(
+                f"jvp got a value of type {type(x).__name__}, whose parts would have no tangent. "
+                "Register its class with overt.tree_util, or give None as its tangent"
+            )
         return x, None
     x = as_array(x)
     given = getattr(dot, "dtype", None)

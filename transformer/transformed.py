@@ -122,7 +122,7 @@ def target_of(fn: Any) -> Target:
     if isinstance(fn, functools.partial):
         inner = target_of(fn.func)
         if any(isinstance(x, CONTAINERS) for x in (*fn.args, *fn.keywords.values())):
-            refuse_changed(inner.function, len(inner.prefix), fn)
+            refuse_changed(inner[0], len(inner.prefix), fn)
         return inner._replace(
             prefix=(*inner.prefix, *fn.args), keywords={**inner.keywords, **fn.keywords}
         )
