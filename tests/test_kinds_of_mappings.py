@@ -25,7 +25,7 @@ def default(**items):
 ALIKE = [
     (dict(X), {"b": 2.0, "a": 1.0}),
     (collections.OrderedDict(X), collections.OrderedDict(a=1.0, b=2.0)),
-    (collections.Counter(X), collections.Counter(b=2.0, a=1.0)),
+    (collections.Counter(X), collections.Counter(a=1.0, b=2.0)),
 ]
 UNLIKE = [
     (dict(X), default(a=1.0)),
