@@ -101,8 +101,7 @@ def python(module, xs):
 WAYS = {
     "jit": lambda f: overt.jit(f),
     "grad": lambda f: overt.grad(f),
-    "forward": lambda f: lambda x: overt.jvp(f, (x,), (1.0,))[1],
-    "jit grad": lambda f: overt.jit(overt.grad(f)),
+    "jit forward": lambda f: overt.jit(lambda x: overt.jvp(f, (x,), (1.0,))[1]),
 }
 
 
