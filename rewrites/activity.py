@@ -171,7 +171,7 @@ class Activity:
         if isinstance(node, ast.Assert):
             self.follow(node.test, False)
         if isinstance(node, ast.Assign):
-            if self.expr(node.value):
+            if self.expr(node.value) or any(map(self.is_replaced, node.targets)):
                 raise Refusal(
                     "a value that is being differentiated is stored in an object",
                     "Return it, or build the object from it in one expression.",
@@ -222,6 +222,10 @@ class Activity:
                     ast.Pass(lineno=s.origin.line),
                     recordable=True,
                 )
+
+    def is_replaced(self, target: ast.expr) -> bool:
+        """Whether what is stored in a place may take the place of a value with a derivative."""
+        return isinstance(target, ast.Subscript | ast.Attribute) and self.expr(target.value)
 
     def may_keep(self, node: ast.expr) -> bool:
         """Whether a call may put one of its arguments, with a derivative, into an object."""

@@ -28,6 +28,7 @@ PARTS_OF_ARRAYS = frozenset("T mT real imag flat shape dtype at size ndim".split
 TAKING = frozenset("get setdefault values items".split())
 # Methods whose name a module of functions has as well: `np.insert(x, 0, 1)`.
 ALSO_FUNCTIONS = frozenset("append insert sort remove copy fill".split())
+COPYING = frozenset("list dict copy OrderedDict".split())
 PAIRING = frozenset("zip enumerate reversed".split())
 
 
@@ -46,6 +47,7 @@ def foreign_names(
             break
         found |= more
     found |= {n for n in put_outside(body, local, found, definition)} & local
+    copies = held_by_copies(body) & local
     used = {n for s in body for n in used_as_container(s, definition)}
     stored = {
         n
@@ -55,7 +57,7 @@ def foreign_names(
         for n in root_name(inner.value)
     }
     used |= shared & changed_defaults(node)
-    return found & used, (found & stored) - used
+    return found & used | copies, (found & stored) - used - copies
 
 
 def given_outside(
@@ -105,6 +107,74 @@ def given_outside(
             for item in n.items:  # what a context manager gives, it may keep
                 if item.optional_vars is not None and not only_catches(item.context_expr):
                     yield from names_in(item.optional_vars)
+
+
+def held_by_copies(body: list[ast.stmt]) -> set[str]:
+    """Names of containers and of shallow copies of them, where what these hold is changed.
+
+    `shallow = copy.copy(config)`, then `config["gains"][0] = 1.0`: both hold the changed list.
+    """
+    nodes = [n for s in body for n in own_nodes(s)]
+    made: dict[str, list[ast.expr]] = {}
+    for n in nodes:
+        if isinstance(n, ast.Assign):
+            for t, v in ((t, v) for target in n.targets for t, v in paired(target, n.value)):
+                for name in names_in(t):
+                    made.setdefault(name, []).append(v)
+    literal = {n for n, values in made.items() if all(map(holds_containers, values))}
+    groups = {n: {n} for n in literal}
+    for name, values in made.items():
+        for source in {c for v in values for c in copied_names(v)} & set(groups):
+            if all(c in groups for v in values for c in copied_names(v)):
+                groups[name] = groups.setdefault(name, {name}) | groups[source]
+                for member in groups[name]:
+                    groups[member] = groups[name]
+    changed = {name for n in nodes for name in changed_inside(n)}
+    return {n for group in groups.values() if len(group) > 1 and group & changed for n in group}
+
+
+def holds_containers(node: ast.expr) -> bool:
+    """Whether an expression surely is a list or dictionary of its own with containers in it."""
+    items: list[ast.expr | None] = []
+    if isinstance(node, ast.List):
+        items = [*node.elts]
+    elif isinstance(node, ast.Dict):
+        items = [*node.values]
+    elif isinstance(node, ast.ListComp):
+        items = [node.elt]
+    kinds = ast.List | ast.Dict | ast.ListComp | ast.DictComp
+    return any(isinstance(item, kinds) for item in items)
+
+
+def copied_names(node: ast.expr) -> Iterator[str]:
+    """The names whose items an expression holds, as a list or dictionary of its own."""
+    if isinstance(node, ast.Call):
+        f, given = node.func, node.args
+        if isinstance(f, ast.Attribute) and f.attr == "copy":
+            given = node.args or [f.value]  # `copy.copy(x)`, `x.copy()`
+        elif not (isinstance(f, ast.Name) and f.id in COPYING):
+            return
+        yield from (a.id for a in given if isinstance(a, ast.Name))
+    elif isinstance(node, ast.Subscript):
+        if isinstance(node.slice, ast.Slice) and isinstance(node.value, ast.Name):
+            yield node.value.id
+    elif isinstance(node, ast.List):
+        starred = [e.value for e in node.elts if isinstance(e, ast.Starred)]
+        yield from (e.id for e in starred if isinstance(e, ast.Name))
+    elif isinstance(node, ast.Dict):
+        merged = [v for k, v in zip(node.keys, node.values, strict=True) if k is None]
+        yield from (v.id for v in merged if isinstance(v, ast.Name))
+
+
+def changed_inside(n: ast.AST) -> Iterator[str]:
+    """Names of containers of which a node changes what they hold: `x[i][j] = v`."""
+    place: ast.expr | None = None
+    if isinstance(n, ast.Subscript) and isinstance(n.ctx, ast.Store | ast.Del):
+        place = n.value
+    elif isinstance(n, ast.Call) and isinstance(n.func, ast.Attribute) and n.func.attr in CHANGING:
+        place = n.func.value
+    if isinstance(place, ast.Subscript):
+        yield from root_name(place)
 
 
 def returns_outside(node: ast.FunctionDef | None) -> bool:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 
 from overt.rewrites import core
 from overt.rewrites.building import Building
@@ -158,9 +158,10 @@ class Stores(Building):
 
     def unpack(self, target: ast.Tuple | ast.List, value: ast.expr) -> None:
         later: list[tuple[ast.expr, str]] = []
+        read = read_before_set(target)
 
         def plain(t: ast.expr) -> core.Pattern:
-            if isinstance(t, ast.Name):
+            if isinstance(t, ast.Name) and t.id not in read:
                 return self.bind(t.id)
             if isinstance(t, ast.Starred):
                 return ("*", plain(t.value))
@@ -264,3 +265,21 @@ def is_number(value: ast.expr, names: set[str]) -> bool:
     if isinstance(value, ast.UnaryOp):
         return is_number(value.operand, names)
     return isinstance(value, ast.Constant) and isinstance(value.value, int | float | complex)
+
+
+def read_before_set(target: ast.expr) -> set[str]:
+    """The names that a target sets after a place whose parts they are: `node.next, node = ...`."""
+    read, found = set[str](), set[str]()
+    for n in in_order(target):
+        if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Store):
+            found |= {n.id} & read
+        elif isinstance(n, ast.Name):
+            read.add(n.id)
+    return found
+
+
+def in_order(node: ast.AST) -> Iterator[ast.AST]:
+    """A node and all in it, in the order of the text."""
+    yield node
+    for child in ast.iter_child_nodes(node):
+        yield from in_order(child)

@@ -8,6 +8,7 @@ the object is left as it was; the branch or loop then hands these values on like
 from __future__ import annotations
 
 import functools
+import operator
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
@@ -51,7 +52,7 @@ def refuse_unless_carried() -> None:
 
     Errors: Changes, which the branch or loop around it catches.
     """
-    graph, lanes = GRAPH.get(), active_lanes()
+    graph, lanes = place_of_run()
     staged = graph is not None and graph.parent is not None
     if not staged and lanes is None:
         return
@@ -70,6 +71,11 @@ def refuse_unless_carried() -> None:
     )
 
 
+def place_of_run() -> tuple[Any, Any]:
+    """The graph and the lanes that the code is run for."""
+    return GRAPH.get(), active_lanes()
+
+
 class State:
     """What the objects hold that a branch or loop can reach, and what of it is an operand."""
 
@@ -79,6 +85,8 @@ class State:
         self.carried: list[Slot] = []
         # The positions of variables that get other objects: these are handed on by what they hold.
         self.replaced: frozenset[int] = frozenset()
+        self.place = place_of_run()
+        self.ran_in: tuple[Any, Any] = MISSING, MISSING  # that of the last iteration
 
     def carry(self, more: More) -> None:
         """From now on these places are operands too."""
@@ -199,8 +207,11 @@ class State:
 
         new = {**self.now, **dict(zip(self.carried, values, strict=True))}
         stored = [(x, self.now.get(slot)) for slot, x in zip(self.carried, values, strict=True)]
-        note(*[x for x, before in stored if x is not before and counts_by_identity(x)])
         self.world.put(set_ones(new), final=True)
+        if all(map(operator.is_, self.ran_in, self.place)):  # as it is in Python, without copies
+            return
+        others = [x for x, before in stored if x is not before and id(x) not in self.world.known]
+        note(*filter(counts_by_identity, others))
 
     def pinned(self) -> tuple[list[Slot], list[Any]]:
         """The other places and what they hold, which stays so whenever the code is run."""
@@ -212,7 +223,7 @@ class State:
         carried, (rest, fixed), state = (
             tuple(self.carried),
             self.pinned(),
-            Shield(self, self.world.values()),
+            Shield(self, self.world.set_back()),
         )
 
         def run(*operands: Any) -> tuple:
@@ -232,7 +243,7 @@ class State:
         carried, (rest, fixed), state = (
             tuple(self.carried),
             self.pinned(),
-            Shield(self, self.world.values()),
+            Shield(self, self.world.set_back()),
         )
         body, asked = loop.fn, loop.test
         first, bare = int(loop.items is not None), loop.bare
@@ -246,6 +257,7 @@ class State:
                     state.value.note(item, copies)
                 given = [state.value.free(x, copies) for x in operands[first : first + count]]
                 out = body(*operands[:first], *given)
+                state.value.ran_in = place_of_run()
                 state.value.check(copies)
                 out = (out,) if bare else tuple(out or ())
                 state.value.note_replaced(given, out)
@@ -287,7 +299,7 @@ class State:
             return tuple(now[s] if s in now else UndefinedValue(world.name_of(s)) for s in carried)
 
         world.put(inside)
-        token = _CARRIED.set((GRAPH.get(), active_lanes()))
+        token = _CARRIED.set(place_of_run())
         try:
             yield left
         finally:

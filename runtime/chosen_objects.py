@@ -12,6 +12,7 @@ import enum
 import functools
 import operator
 from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from contextvars import ContextVar
 from typing import Any, NoReturn
 
@@ -24,8 +25,8 @@ from overt.runtime.undefined import UndefinedValue
 from overt.runtime.world import Held, World, attributes_of, is_frozen, is_users_object
 
 __all__ = [
-    "Chosen", "Reach", "by_reference", "check", "choosing", "copied", "either_object", "is_chosen",
-    "note", "note_joined", "of_objects", "referred", "where_is",
+    "Chosen", "Reach", "attempt", "by_reference", "check", "choosing", "copied", "either_object",
+    "is_chosen", "note", "note_joined", "of_objects", "referred", "where_is",
 ]  # fmt: skip
 
 MISSING: Any = type("Missing", (), {})()
@@ -552,6 +553,19 @@ def note(*things: Any) -> None:
     notes = _NOTES.get()
     if notes is not None:
         notes.joined += [(x, held_now(x)) for x in things]
+
+
+@contextmanager
+def attempt() -> Iterator[None]:
+    """Around what is done in another way if it fails: then what it joined does not count."""
+    notes = _NOTES.get()
+    count = len(notes.joined) if notes is not None else 0
+    try:
+        yield
+    except Exception:
+        if notes is not None:
+            del notes.joined[count:]
+        raise
 
 
 def held_now(x: Any) -> Any:

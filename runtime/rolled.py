@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from overt.runtime.carried import join, levels_of, spec_of
+from overt.runtime.chosen_objects import attempt
 from overt.runtime.closures import captured
 from overt.runtime.dispatch import CHECKS, GRAPH
 from overt.runtime.errors import StagingError
@@ -40,10 +41,11 @@ def roll(loop: Loop, carry: tuple, none: bool = False) -> tuple:
 
     With `none` a variable may be None before an iteration and a number or array after it.
     """
-    try:
-        return _Rolled(loop, carry, masked=_starts_masked(loop, carry), none=none).run()
-    except NeedsMask:
-        return _Rolled(loop, carry, masked=True, none=none).run()
+    with attempt():
+        try:
+            return _Rolled(loop, carry, masked=_starts_masked(loop, carry), none=none).run()
+        except NeedsMask:
+            return _Rolled(loop, carry, masked=True, none=none).run()
 
 
 def _starts_masked(loop: Loop, carry: tuple) -> bool:

@@ -242,6 +242,10 @@ class World:
         """The dataclasses whose fields may be set."""
         return [h.thing for h in self.holders if is_value(h.thing)]
 
+    def set_back(self) -> list[Any]:
+        """The dataclasses, and the lists and dictionaries in places, that stay what they are."""
+        return [*self.values(), *self.originals.values()]
+
     def slots(self) -> Iterator[tuple[Slot, Any]]:
         for i, holder in enumerate(self.holders):
             for name, value in holder.read().items():
