@@ -131,6 +131,7 @@ class Plan:
         self.in_loop = False
         self.stopped: str | None = None  # the flag of the innermost loop
         self.flagged = False  # whether a return must also set its flag
+        self.native = False  # within a `try` that stays one, whose loops stay as they are
 
     def new(self, stem: str) -> str:
         return new_name(stem, self.taken)
@@ -195,9 +196,7 @@ class Plan:
         tail = self.sequence(rest)
         if not flags or not tail:
             return tail
-        names: list[ast.expr] = [load(f) for f in flags]
-        test = names[0] if len(names) == 1 else ast.BoolOp(ast.Or(), names)
-        return [branch(negated(test), tail, [], at)]
+        return [branch(negated(any_up(flags)), tail, [], at)]
 
     def flag_only(self, s: ast.If) -> Stmts:
         """`if p: flag = True` is `flag = p`; with a rest, `flag = p; if not flag: rest`."""
@@ -218,7 +217,7 @@ class Plan:
 
     def loop(self, s: ast.For | ast.While, rest: Stmts) -> Stmts:
         flag_test = ends_by_flag(s.body)
-        if flag_test is not None:
+        if flag_test is not None and not self.native:
             body = Plan(self.taken).sequence(s.body[:-1])
             new = (
                 ast.For(s.target, s.iter, body, [])
@@ -245,10 +244,11 @@ class Plan:
         )
         new.lineno = s.lineno
         flags = ([flag] if flag else []) + ([self.returned] if returns else [])
-        names: list[ast.expr] = [load(f) for f in flags]
-        new.until = (  # type: ignore[union-attr]
-            None if not names else names[0] if len(names) == 1 else ast.BoolOp(ast.Or(), names)
-        )
+        until = any_up(flags) if flags else None
+        if until is not None and self.native:
+            new.body.append(branch(until, [ast.Break()], [], s))
+        else:
+            new.until = until  # type: ignore[union-attr]
         start: Stmts = [assign(flag, ast.Constant(False), s)] if flag else []
         if s.orelse:
             rest = self.otherwise(s.orelse, flag, rest, s)
@@ -288,22 +288,29 @@ class Plan:
         return [assign(skip, ast.Constant(False), s)], skip
 
     def attempt(self, s: ast.Try, rest: Stmts) -> Stmts:
-        outer, self.flagged = self.flagged, True
+        outer = self.flagged, self.native
+        self.flagged = self.native = True
+        start, skip = self.skipping(s)
+        if skip:
+            _Continues(skip).generic_visit(s)
+        flags = [*([skip] if skip else []), *self.raised(s)]
         handlers = [
             ast.ExceptHandler(h.type, h.name, self.sequence(h.body) or [ast.Pass()])
             for h in s.handlers
         ]
-        body, orelse = self.sequence(s.body), list(s.orelse)
-        if orelse:
-            orelse = self.unless(self.raised(s), orelse, s)
-        new = ast.Try(body, handlers, orelse, s.finalbody)
-        new.lineno = s.lineno
-        self.flagged = outer
-        return [new, *self.unless(self.raised(s), rest, s)]
+        body, orelse = self.sequence(s.body) or [ast.Pass()], self.unless(flags, s.orelse, s)
+        new = ast.copy_location(ast.Try(body, handlers, orelse, self.sequence(s.finalbody)), s)
+        self.flagged, self.native = outer
+        return [*start, new, *self.unless(flags, rest, s)]
 
     def raised(self, s: ast.stmt) -> list[str]:
         flags = [self.stopped] if self.stopped and contains(s, ast.Break) else []
         return flags + ([self.returned] if contains(s, ast.Return) else [])
+
+
+def any_up(flags: list[str]) -> ast.expr:
+    names: list[ast.expr] = [load(f) for f in flags]
+    return names[0] if len(names) == 1 else ast.BoolOp(ast.Or(), names)
 
 
 def ends_by_flag(body: Stmts) -> ast.expr | None:

@@ -423,8 +423,10 @@ class FunctionLifter:
         return expressions.visit(node)
 
     def native(self, s: For | While) -> core.Stmt:
+        inits = [self.defined(c.init, c) if c.name in self.passed else c.init for c in s.carries]
         carries = tuple(
-            core.Carry(c.name, self.expr(c.init), self.expr(c.next), c.out) for c in s.carries
+            core.Carry(c.name, self.expr(init), self.expr(c.next), c.out)
+            for c, init in zip(s.carries, inits, strict=True)
         )
         until = self.expr(s.until) if s.until is not None else None
         if isinstance(s, For):
