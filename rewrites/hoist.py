@@ -59,9 +59,10 @@ class Hoist:
         captured = {
             d.name: core.free_of_function(without_local_defaults(d.function)) for d in defines
         }
+        given = {d.name: reads_of_defaults(d.function) for d in defines}
         while True:
             wider = {
-                n: seen | {m for other in seen & set(captured) for m in captured[other]}
+                n: seen | {m for o in seen & set(captured) for m in captured[o] | given[o]}
                 for n, seen in captured.items()
             }
             if wider == captured:
@@ -117,6 +118,11 @@ def local_defaults(function: Function) -> dict[str, tuple[int, ast.expr]]:
         for i, p in enumerate(function.params)
         if p.default is not None and not is_literal(p.default)
     }
+
+
+def reads_of_defaults(function: Function) -> set[str]:
+    """Variables that the default values read, which whoever calls the function passes to it."""
+    return {n for _, d in local_defaults(function).values() for n in reads(d) if core.is_local(n)}
 
 
 def without_local_defaults(function: Function) -> Function:

@@ -62,6 +62,8 @@ def copied(node: Any) -> Any:
 class Builder(Flows):
     """Builds one function (and those nested in it)."""
 
+    around: Builder | None = None  # what builds the function around this one
+
     # --- functions
 
     def function(
@@ -91,8 +93,11 @@ class Builder(Flows):
         kinds = [(p, "positional") for p in a.posonlyargs] + [(p, "normal") for p in a.args]
         self.env = dict(outer)
         self.outer = outer
-        shown = [self.expr(d) if d is not None else None for d in defaults]
-        shown_keywords = [self.expr(d) if d is not None else None for d in a.kw_defaults]
+        around = self.around or self
+        shown, shown_keywords = (
+            [None if d is None else around.expr(d) for d in given]
+            for given in (defaults, a.kw_defaults)
+        )
         for gone in scope.assigned | scope.outer:
             self.env.pop(gone, None)
         self.enclosing -= scope.outer
@@ -173,6 +178,7 @@ class Builder(Flows):
 
     def nested(self, node: ast.FunctionDef | ast.Lambda) -> core.Function:
         inner = Builder(self.names, self.text)
+        inner.around = self
         inner.enclosing = self.enclosing | (self.local - self.cells)
         inner.foreign = set(self.foreign)
         return inner.function(node, self.env)

@@ -7,9 +7,18 @@ from typing import Any
 
 from overt.runtime.parts import is_array
 from overt.runtime.tree import tree_leaves
-from overt.runtime.world import World, attributes_of, is_value
+from overt.runtime.world import World, attributes_of, is_users_object, is_value, leaves_of
 
-__all__ = ["BY_SOURCE", "KEPT", "Escape", "held_by", "is_kept", "settled", "unchanged"]
+__all__ = [
+    "BY_SOURCE",
+    "KEPT",
+    "Escape",
+    "held_by",
+    "is_captured",
+    "is_kept",
+    "settled",
+    "unchanged",
+]
 
 KEPT = "a value that is being differentiated is kept in an object by a function given to it"
 
@@ -47,6 +56,12 @@ def below(level: int, x: Any) -> Any:
 def is_kept(level: int, *roots: Any) -> bool:
     """Whether an object that can be reached holds a value of this level."""
     return any(below(level, x) is not x for x in World(*roots).leaves())
+
+
+def is_captured(level: int, objects: list[Any]) -> bool:
+    """Whether a function that these objects hold reads a value of this level."""
+    values = World(*filter(is_users_object, objects)).captured
+    return any(below(level, x) is not x for v in values for x in leaves_of(v))
 
 
 def unchanged(f: Any, args: Any, keywords: Any) -> Any:

@@ -122,6 +122,7 @@ class World:
         self.renewed: set[Slot] = set()  # places that got a new list in place of theirs
         self.apart: set[int] = set()  # dataclasses that are changed in place
         self.has_values = False  # whether there are dataclasses
+        self.captured: list[Any] = []  # what functions read of the functions around them
         for root in roots:
             self.visit(root)
         self.originals: dict[Slot, Any] = {
@@ -204,6 +205,7 @@ class World:
                 self.seen.add(id(cell))
                 self.kept.append(cell)
                 self.holders.append(Holder(cell, (name,)))
+            self.captured.append(value)
             self.visit(value)
         named = f.__code__.co_varnames[: f.__code__.co_argcount]
         defaults = dict(zip(reversed(named), reversed(f.__defaults__ or ()), strict=False))

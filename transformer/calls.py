@@ -20,7 +20,15 @@ from overt.rewrites.refusal import Refusal
 from overt.runtime.containers import COPIED, appended, changed, in_place, popped
 from overt.runtime.cotangents import Moved, Token, move, shapes_in
 from overt.runtime.derivatives import dtype_of, is_inexact, zeros_like_tree
-from overt.runtime.escape import KEPT, Escape, held_by, is_kept, settled, unchanged
+from overt.runtime.escape import (
+    KEPT,
+    Escape,
+    held_by,
+    is_captured,
+    is_kept,
+    settled,
+    unchanged,
+)
 from overt.runtime.numpy.indexing import set_item
 from overt.runtime.one_of import OneOf, call_one, holds_floats, of_callables
 from overt.runtime.parts import is_array, parts_of
@@ -518,7 +526,9 @@ def recorded_call(
     def after(tape: Any, out: Any) -> None:
         if outermost:
             settled(tape.level, f, args, keywords)
-        elif is_kept(tape.level, f, args, keywords, held_by(out)):
+            return
+        objects = held_by(out)
+        if is_kept(tape.level, f, args, keywords, objects) or is_captured(tape.level, objects):
             raise Escape(f, KEPT)
 
     out, pull = vjp_call(run, opened(tuple(args)), opened(keywords), after=after)

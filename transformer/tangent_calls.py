@@ -286,7 +286,12 @@ def by_pair(
     active = tuple(n for n, x in bound.arguments.items() if function_pairs.has_derivative(x))
     lift = transformed.needs_lifting(args, dots, keywords, keyword_dots)
     moving = any(map(is_moving, (*dots, *keyword_dots.values())))
-    pair = function_pairs.pair_of(f, active, lift) if active and moving else None
+    try:
+        pair = function_pairs.pair_of(f, active, lift) if active and moving else None
+    except Refusal as refusal:
+        if not refusal.recordable:
+            raise
+        return None
     if pair is None:
         return None
 
