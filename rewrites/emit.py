@@ -8,6 +8,7 @@ import sys
 from collections.abc import Iterator
 from pathlib import PurePath
 
+import overt.runtime.numpy
 from overt.rewrites import core
 from overt.rewrites.core import Assign, Define, Do, For, Function, If, Note, While, With
 from overt.rewrites.lines import WIDTH, Lines, placed
@@ -438,13 +439,14 @@ def function_text(
 
 def module_text(source: core.Source, header: str = "", origins: Origins | None = None) -> str:
     """The text of a module, header and imports first; `origins` collects each line's origin."""
+    ours = {"np"} if np_is_ours(source) else set()
     others = frozenset(
         n
         for f in source.functions
-        for n in {f.name, *core.all_names(f)}
-        if not core.is_local(n) and not n.startswith("@") and n not in ("np", core.UNDEFINED)
+        for n in {f.name, *core.all_names(f)} - ours
+        if not core.is_local(n) and not n.startswith("@") and n != core.UNDEFINED
     )
-    others |= set().union(*map(parameter_names, source.functions)) - {"np"}
+    others |= set().union(*map(parameter_names, source.functions)) - ours
     imports: set[str] = set()
     parts, tables = [], []
     for f in source.functions:
@@ -459,6 +461,24 @@ def module_text(source: core.Source, header: str = "", origins: Origins | None =
         for i, table in enumerate(tables):
             origins += [core.NOWHERE] * (2 if i else 0) + table
     return head + "\n\n".join(parts)
+
+
+def np_is_ours(source: core.Source) -> bool:
+    """Whether `np` may mean our NumPy in all of the text, which then has what is asked of it."""
+    module = source.namespace.get("np")
+    if getattr(module, "__name__", "overt.numpy") == "overt.numpy":
+        return True
+    asked: set[str] = set()
+
+    def visit(node: ast.AST | None) -> ast.AST | None:
+        for part in ast.walk(node) if node is not None else ():
+            if isinstance(part, ast.Attribute) and getattr(part.value, "id", "") == "np":
+                asked.add(part.attr)
+        return node
+
+    for function in source.functions:
+        core.map_function(function, visit)
+    return all(hasattr(overt.runtime.numpy, name) for name in asked)
 
 
 def parameter_names(function: Function) -> set[str]:
@@ -477,7 +497,9 @@ def import_block(source: core.Source, names: set[str]) -> str:
         lines = {line for line in lines if not line.endswith(" as np")} | {
             "import overt.numpy as np"
         }
-    runtime = sorted(names - {"np"}, key=str.lower)
+    if "np as np_" in names:  # the user's np is another module
+        lines.add("import overt.numpy as np_")
+    runtime = sorted(names - {"np", "np as np_"}, key=str.lower)
     if runtime:
         line = f"from overt.runtime import {', '.join(runtime)}"
         if len(line) > WIDTH:

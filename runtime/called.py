@@ -31,8 +31,10 @@ def call_method(holder: Any, name: str, *args: Any) -> Any:
 
 def in_form(fn: Callable, *trees: Any) -> Callable:
     """`fn` itself for plain values; lifted while staging or where values have lanes."""
-    if GRAPH.get() is None and not any(map(_has_level, tree_leaves(trees))):
-        if not captured_leaves(fn, _has_level):
+    if GRAPH.get() is None:
+        leaves = tree_leaves(trees)
+        functions = [fn, *filter(callable, leaves)]
+        if not any(map(_has_level, leaves)) and not captured_leaves(functions, _has_level):
             return fn
     from overt.runtime import lifted
 

@@ -112,7 +112,8 @@ def positive(x: Any) -> Any:
 square = Primitive(
     "square",
     elementwise=True,
-    lower=lambda b, x, *, avals, out: b.binary("multiply", x, x),
+    result=lambda dtype: numpy.dtype("int32") if dtypes.is_bool(dtype) else dtype,
+    lower=lambda b, x, *, avals, out: b.binary("multiply", *[b.convert(x, out.dtype)] * 2),
     vjp=(lambda g, out, x: 2 * g * x,),
     doc="""`x * x`.
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 import overt.runtime.numpy as np
@@ -284,23 +285,8 @@ rad2deg = degrees = Primitive(
 )
 
 
-def _sinc_derivative_at_zero(order: int) -> float:
-    """Derivative of sin(pi x) / (pi x) at zero: pi**order / (order + 1), with signs + 0 - 0."""
-    return (1.0, 0.0, -1.0, 0.0)[order % 4] * np.pi**order / (order + 1)
-
-
-sinc_at_zero = Primitive(
-    "sinc_at_zero",
-    elementwise=True,
-    float_only=True,
-    lower=lambda b, x, *, avals, out, order: b.full_like(x, _sinc_derivative_at_zero(order)),
-    vjp=(lambda g, out, x, *, order: g * sinc_at_zero(x, order=order + 1),),
-    doc="""The derivative of `sinc` of some order at zero; only meant where `x` is zero.
-
-    >>> print(sinc_at_zero(0.0, order=0))
-    1.0
-    """,
-)
+# sin(t) / t = 1 - t**2 / 3! + t**4 / 5! - ..., with the quotient's cancelling derivatives left out.
+_SINC_SERIES = [(-1) ** k / math.factorial(2 * k + 1) for k in range(12)]
 
 
 @composite(arrays=("x",))
@@ -310,5 +296,10 @@ def sinc(x: Any) -> Any:
     >>> print(np.sinc(0.0))
     1.0
     """
-    angle = np.pi * np.where(x == 0, 1, x)
-    return np.where(x == 0, sinc_at_zero(x, order=0), np.sin(angle) / angle)
+    angle = np.pi * x
+    small = np.abs(angle) < 1
+    near, far = np.where(small, angle, 0), np.where(small, 1, angle)
+    square, series = near * near, 0.0
+    for coefficient in reversed(_SINC_SERIES):
+        series = series * square + coefficient
+    return np.where(small, series, np.sin(far) / far)

@@ -25,7 +25,7 @@ __all__ = [
 
 
 class Comparison(Primitive):
-    """Compares by value: a Python integer that the array's dtype cannot hold is not wrapped."""
+    """Takes values as they are: an integer that the array's dtype cannot hold is not wrapped."""
 
     def __call__(self, x: Any, y: Any, /) -> Any:
         if type(y) is int:
@@ -93,7 +93,7 @@ def _logical(name: str, operation: str, example: str) -> Primitive:
         f"Logical {operation} of truth values; numbers other than zero are true.\n\n"
         f">>> print(np.{name}(np.array([True, False]), True))\n{example}\n"
     )
-    return Primitive(
+    return Comparison(
         name, elementwise=True, lower=lower, result=bool, vjp=(None, None), doc=doc,
         arrays=("x", "y"),
     )  # fmt: skip

@@ -107,6 +107,9 @@ def _between_sorted(rows: Any, q: Any, last: Any, method: str) -> Any:
         np.take_along_axis(rows, np.astype(np.clip(i, 0, last), "int32")[..., None], -1)[..., 0]
         for i in (low, low + 1)
     )
+    # An infinite neighbour that takes no part is left out: its share would be NaN, not zero.
+    below = np.where((fraction == 1) & np.isinf(below), 0, below)
+    above = np.where((fraction == 0) & np.isinf(above), 0, above)
     return below * (1 - fraction) + above * fraction
 
 

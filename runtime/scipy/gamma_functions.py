@@ -149,6 +149,9 @@ def betaln(a: Any, b: Any) -> Any:
     """
     a, b = floats(a, b)
     a, b = np.minimum(a, b), np.maximum(a, b)
+    pole, reflected = _at_pole(a, b)
+    a = np.where(reflected, 1 - a - b, np.where(pole, 1, a))  # B(a, b) = +-B(1 - a - b, b)
+    a, b = np.minimum(a, b), np.maximum(a, b)
     # Beyond 10 by Stirling's series, with what is large taken out of the differences.
     large, both = (a > 0) & (b >= 10) & (b < np.inf), (a >= 10) & (b < np.inf)
     small, top = np.where(large, a, 1), np.where(large, b, 10)
@@ -158,7 +161,14 @@ def betaln(a: Any, b: Any) -> Any:
     rest = stirling(top) - stirling(small + top) - (top - 0.5) * np.log1p(small / top)
     plain_a, plain_b = np.where(large, 1, a), np.where(large, 1, b)
     plain = gammaln(plain_a) + gammaln(plain_b) - gammaln(plain_a + plain_b)
-    return np.where(large, np.where(both, second, first) + rest, plain)
+    found = np.where(large, np.where(both, second, first) + rest, plain)
+    return np.where(pole & ~reflected, np.inf, found)
+
+
+def _at_pole(a: Any, b: Any) -> tuple[Any, Any]:
+    """Whether gamma(a) has a pole, for `a <= b`, and whether that of gamma(a + b) outweighs it."""
+    pole = (a <= 0) & (a == np.floor(a))
+    return pole, pole & (b > 0) & (b == np.floor(b)) & (a + b < 1)
 
 
 @composite(arrays=("a", "b"))
@@ -168,7 +178,11 @@ def beta(a: Any, b: Any) -> Any:
     >>> print(np.round(beta(2.0, 3.0) * 12, 3))
     1.0
     """
-    sign = gammasgn(a) * gammasgn(b) * gammasgn(np.add(a, b))
+    a, b = floats(a, b)
+    low, high = np.minimum(a, b), np.maximum(a, b)
+    sign = np.where(_at_pole(low, high)[1] & (high % 2 == 1), -1, 1)
+    for x in (low, high, low + high):
+        sign = sign * np.where((x < 0) & (x == np.floor(x)), 1, gammasgn(x))
     return sign * np.exp(betaln(a, b))
 
 
