@@ -97,6 +97,9 @@ class Composite:
     def dispatch(self, bound: dict[str, Any]) -> Any:
         """Call on bound parameters: at the level of the arrays among them."""
         top, level = None, 0
+        for name, x in bound.items():
+            if getattr(x, "level", 0) and name not in self.arrays:
+                return self.call(bound)  # a parameter that no rule asks for has a derivative
         for name in self.arrays:
             for x in leaves(bound[name]):
                 n = getattr(x, "level", 0)

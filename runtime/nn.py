@@ -411,7 +411,8 @@ def standardize(
     if mean is None:
         mean = np.mean(x, axis, keepdims=True, where=where)
     if variance is None:
-        square = np.mean(np.square(x), axis, keepdims=True, where=where)
+        known = x if where is None else np.where(where, x, 0)
+        square = np.mean(np.square(known), axis, keepdims=True, where=where)
         variance = square - np.square(mean)
     return (x - mean) / np.sqrt(variance + epsilon)
 

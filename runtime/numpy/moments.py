@@ -19,7 +19,8 @@ def deviation(a: Any, axis: Axes = None, where: Any = None) -> Any:
     >>> print(deviation(np.array([1.0, 3.0])))
     [-1.  1.]
     """
-    return np.conj(a - np.mean(a, axis, keepdims=True, where=where))
+    distance = np.conj(a - np.mean(a, axis, keepdims=True, where=where))
+    return distance if where is None else np.where(where, distance, 0)
 
 
 @array_function(

@@ -22,6 +22,9 @@ _NEUTRAL = {
     "logaddexp2": float("-inf"), "hypot": 0, "gcd": 0,
 }  # fmt: skip
 
+# Of these, one element more that is there already changes nothing.
+_IDEMPOTENT = frozenset("maximum minimum fmax fmin lcm".split())
+
 
 def _of(function: Any, table: dict[str, Any]) -> Any:
     """The entry of a function of ours; None for others, whatever their names are."""
@@ -104,7 +107,13 @@ def reduce(
     if where is not None:
         if start is None:
             raise ValueError(f"{name}.reduce with where= needs an initial value")
-        a = np.where(where, a, np.astype(start, a.dtype))
+        if function.identity is None and name not in _IDEMPOTENT:
+            raise NotImplementedError(
+                f"{name}.reduce with where= would have to leave out steps: {name} has no identity. "
+                "Select the elements first, or reduce by a function that has one"
+            )
+        neutral = start if function.identity is None else function.identity
+        a = np.where(where, a, np.astype(neutral, a.dtype))
     rows = np.transpose(a, (*axes, *kept)).reshape(-1, *(a.shape[i] for i in kept))
     if initial is not None or not rows.shape[0]:
         if start is None:
