@@ -95,7 +95,10 @@ def test_masks_with_an_initial_value(name):
     )
 
 
-@pytest.mark.parametrize("name", ["nanmedian", "nanquantile", "nanpercentile", "nancumsum", "nancumprod"])  # fmt: skip
+NANS_LEFT_OUT = ["nanmedian", "nanquantile", "nanpercentile", "nancumsum", "nancumprod"]
+
+
+@pytest.mark.parametrize("name", NANS_LEFT_OUT)
 def test_nans_left_out(name):
     more = {"nanquantile": (0.6,), "nanpercentile": (60.0,)}.get(name, ())
     check(
