@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import enum
 import types
 from collections.abc import Callable, Iterator
 from typing import Any
@@ -76,7 +77,8 @@ def is_same_in_all_lanes(x: Any) -> bool:
     """Whether a constant of a pullback is no value of a lane, and hides none."""
     if isinstance(x, types.FunctionType):
         return not captured_leaves(x, lambda value: type(value) is Lanes)
-    return x is None or isinstance(x, (*NUMBERS, str, type, types.BuiltinFunctionType))
+    plain = (*NUMBERS, str, type, types.BuiltinFunctionType, enum.Enum)
+    return x is None or isinstance(x, plain)
 
 
 def placed(x: Any, found: Any, wanted: Any, lanes: int) -> Any:
