@@ -16,6 +16,7 @@ from overt.rewrites.building import Text
 from overt.rewrites.chosen_receivers import choices_outside
 from overt.rewrites.conditions import loops_that_ask_inside
 from overt.rewrites.core import Names
+from overt.rewrites.ended_by_data import ended_by_data
 from overt.rewrites.endless import without_endless
 from overt.rewrites.foreign import foreign_names
 from overt.rewrites.generators import listed
@@ -44,6 +45,7 @@ def normalize(node: ast.FunctionDef | ast.Lambda, text: Text) -> core.Function:
         for function in [n for n in ast.walk(node) if isinstance(n, ast.FunctionDef)]:
             keep_interleaved(function, text.generator, text.methods)
         node = without_endless(node, text.generator, text.known)
+        node = ended_by_data(node, text.generator, text.known)
     return Builder(Names(), text).function(node, {}, text.default)
 
 

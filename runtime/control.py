@@ -151,9 +151,12 @@ def _staged(loop: Loop, values: tuple) -> tuple:
             raise _explained(loop, error) from None
         if isinstance(error, Unlike):
             # A variable may only get its type in the first iteration: do that one in Python.
+            before = values
             values = loop.body(None if loop.items is None else loop.items.item(0), values)
             if loop.until is not None and predicate(values[loop.until]) is not False:
-                loop = _flagged(loop, error)
+                if is_short(loop):
+                    return run_in_python(loop, before)
+                raise _explained(loop, error) from None
             loop = loop.rest()
             try:
                 return _loop_tuple(loop, values)
@@ -191,10 +194,6 @@ def _loop_tuple(loop: Loop, values: tuple, none: bool = False) -> tuple:
     from overt.runtime.rolled import roll
 
     return roll(loop, values, none) if _worth_rolling(loop) else run_in_python(loop, values)
-
-
-def _flagged(loop: Loop, error: Unlike) -> Loop:
-    raise _explained(loop, error) from None
 
 
 def _starts(loop: Loop, values: Sequence[Any]) -> bool:
