@@ -40,6 +40,12 @@ Kind = Any  # a class, or the name of one that the function defines
 BROAD = (BaseException, Exception)
 
 
+# What an exception has only once it was raised.
+GIVEN_BY_RAISE = frozenset(
+    "__cause__ __context__ __suppress_context__ __traceback__ with_traceback".split()
+)
+
+
 class Unfollowed(Exception):  # noqa: N818  it stops a rewrite, nobody sees it
     """Raised for a `try` that stays a block which catches."""
 
@@ -172,6 +178,8 @@ class Handling:
                     h,
                 )
             inner = [n for b in h.body for n in nodes_of(b)]
+            if any(isinstance(n, ast.Attribute) and n.attr in GIVEN_BY_RAISE for n in inner):
+                raise Unfollowed
             told = any(isinstance(n, ast.Raise) and n.exc is None for n in inner)
             told = (
                 told

@@ -82,6 +82,9 @@ def as_check(lifter: FunctionLifter, node: ast.Raise, test: ast.expr) -> ast.Cal
         names = [core.constant(k.arg) for k in kind.keywords]
         named = {"named": core.tuple_of([*names])} if names else {}
         kind = kind.func
+    if node.cause is not None and not isinstance(node.cause, ast.Constant):
+        nothing = ast.arguments([], [], None, [], [], None, [])
+        named["cause"] = ast.Lambda(nothing, lifter.expr(node.cause))
     return lifter.helper("raise_if", test, lifter.expr(kind), *parts, **named)
 
 

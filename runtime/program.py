@@ -168,7 +168,7 @@ class Program:
         try:
             made = run(buffers + consts).consume_with_handlers(handlers)
         except Exception as error:
-            raise explained(error, arrays) from None
+            raise explained(error, arrays) from error.__cause__
         return list(map(DeviceArray, made, out))
 
     def _run(self, arrays: Sequence[Any], others: Sequence[Any] | None = None) -> list[DeviceArray]:
@@ -186,7 +186,7 @@ class Program:
                 try:
                     made = run_checked(executable, buffers)
                 except Exception as error:
-                    raise explained(error, arrays) from None
+                    raise explained(error, arrays) from error.__cause__
                 counts, made = made[len(self.out) :], made[: len(self.out)]
                 if not self._overflowed(counts):
                     break
@@ -235,5 +235,5 @@ def run_checked(executable: Any, buffers: list) -> list:
         return executable(buffers)
     except Exception:
         if raised:
-            raise raised[0] from None
+            raise raised[0] from raised[0].__cause__
         raise

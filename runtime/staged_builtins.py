@@ -257,10 +257,12 @@ def raise_if(
     kind: Any,
     arguments: Callable[[], tuple] = tuple,
     named: tuple[str, ...] = (),
+    cause: Callable[[], Any] | None = None,
 ) -> None:
     """`if test: raise kind(*arguments())`, when the program gets here; in every lane of a `vmap`.
 
-    The last arguments are given by name, if there are names.
+    The last arguments are given by name, if there are names. `cause` gives what it is raised
+    `from`; one that holds values of the program is left out there.
 
     >>> raise_if(1 > 2, ValueError, lambda: ("wrong order",))
     """
@@ -271,11 +273,17 @@ def raise_if(
     def made(given: Sequence[Any]) -> BaseException:
         first = len(given) - len(named)
         by_name = dict(zip(named, given[first:], strict=True))
-        return kind(*given[:first], **by_name) if isinstance(kind, type) else kind
+        error = kind(*given[:first], **by_name) if isinstance(kind, type) else kind
+        if origin is not None:
+            error.__cause__ = origin
+        return error
 
+    origin = cause() if cause is not None else None
     if truth is True and active_lanes() is None and not in_region():
         raise made(arguments())
     refuse_if_caught(kind if isinstance(kind, type) else type(kind))
+    if open_values(getattr(origin, "args", ())):
+        origin = None
     values, complete = _open_parts(arguments())
 
     def fail(found: Any) -> None:
@@ -320,7 +328,7 @@ def each_lane(
             try:
                 effect(arrays[mask is not None :])
             except Exception as error:
-                raise noted(error, place) from None
+                raise noted(error, place) from error.__cause__
         return ()
 
     host_callback(on_host, (), *([] if mask is None else [mask]), *operands, ordered=ordered)

@@ -26,9 +26,11 @@ from overt.runtime.derivatives import (
 )
 from overt.runtime.dual import Dual, dual, primal_at, tangent_at
 from overt.runtime.escape import KEPT, Escape, is_kept, settled, unchanged
+from overt.runtime.hidden import LIBRARIES, hides, is_object, keeps_unseen
 from overt.runtime.levels import new_level
 from overt.runtime.parts import is_array, is_wrapping, parts_of
 from overt.runtime.primitive import Rule
+from overt.runtime.special_methods import lifting_special_methods
 from overt.runtime.undefined import UndefinedValue
 
 __all__ = [
@@ -68,7 +70,6 @@ OPERATORS = frozenset(
     ]
 )
 VIEWS: Any = (type({}.keys()), type({}.values()), type({}.items()))
-LIBRARIES = ("builtins", "overt", "numpy", "jaxlib", "collections", "functools", "types")
 
 
 def zero_dot(x: Any) -> Any:
@@ -225,11 +226,12 @@ def call_with_tangents(
     with new_level() as level:
         given = [carried(level, x, dot) for x, dot in zip(args, dots, strict=True)]
         named = {k: carried(level, x, keyword_dots.get(k)) for k, x in keywords.items()}
-        out = fn(*given, **named) if outermost else unchanged(fn, given, named)
+        with lifting_special_methods(fn, args, keywords):
+            out = fn(*given, **named) if outermost else unchanged(fn, given, named)
         out = listed(out)
     if outermost:
         settled(level, fn, args, keywords)
-    elif is_kept(level, fn, args, keywords):
+    elif is_kept(level, fn, args, keywords) or keeps_unseen(level, fn, *args):
         raise Escape(fn, KEPT)
     return parted(level, out)
 
@@ -258,12 +260,6 @@ def listed(out: Any) -> Any:
     return items
 
 
-def is_object(x: Any) -> bool:
-    """Whether a value is an object of a class that is not a library's."""
-    module = (getattr(type(x), "__module__", None) or "builtins").partition(".")[0]
-    return module not in LIBRARIES and not isinstance(x, type)
-
-
 def has_operators(x: Any) -> bool:
     """Whether an object's class says what `+`, `[...]` and the like do with it."""
     return is_object(x) and class_has_operators(type(x))
@@ -286,24 +282,6 @@ def holds_operators(x: Any) -> bool:
         return True
     parts = children_of(x)
     return parts is not None and any(map(holds_operators, parts[0]))
-
-
-def hides(level: int, x: Any, seen: tuple[int, ...] = ()) -> bool:
-    """Whether an object or a closure that is no container holds a value of this level."""
-    if id(x) in seen or is_array(x) or len(seen) > 8:
-        return False
-    inner: list[Any] = []
-    if isinstance(x, types.FunctionType):
-        for cell in x.__closure__ or ():
-            try:
-                inner.append(cell.cell_contents)
-            except ValueError:
-                continue
-    elif is_object(x) or type(x).__module__.startswith("overt."):
-        inner = list(getattr(x, "__dict__", {}).values())
-        names = [n for c in type(x).__mro__ for n in getattr(c, "__slots__", ())]
-        inner += [getattr(x, n) for n in names if hasattr(x, n)]
-    return any(holds(level, part) or hides(level, part, (*seen, id(x))) for part in inner)
 
 
 def pieces_of(x: Any) -> tuple[list[Any], Callable[[list[Any]], Any]] | None:

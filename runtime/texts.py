@@ -70,6 +70,7 @@ def text(make: Callable[..., str], *parts: Any) -> Any:
     >>> text(str, 3), text(", ".join, ["a", "b"])
     ('3', 'a, b')
     """
+    parts = tuple(map(said, parts))
     if open_values(parts):
         return Text(make, parts)
     return make(*parts)
@@ -81,9 +82,19 @@ def formatted(pattern: str, *values: Any) -> Any:
     >>> formatted("x = {:.2f}", 1.0)
     'x = 1.00'
     """
+    values = tuple(map(said, values))
     if open_values(values):
         return Text(pattern.format, values)
     return pattern.format(*map(shown, values))
+
+
+def said(x: Any) -> Any:
+    """What an exception says, where only the running program knows it."""
+    if not isinstance(x, BaseException) or not open_values(x.args):
+        return x
+    if type(x).__str__ is not BaseException.__str__:
+        Text(str, x.args).refuse()
+    return x.args[0] if len(x.args) == 1 else x.args
 
 
 def shown(x: Any) -> Any:

@@ -29,11 +29,13 @@ from overt.runtime.escape import (
     settled,
     unchanged,
 )
+from overt.runtime.hidden import keeps_unseen
 from overt.runtime.numpy.indexing import set_item
 from overt.runtime.one_of import OneOf, call_one, holds_floats, of_callables
 from overt.runtime.parts import is_array, parts_of
 from overt.runtime.primitive import rule_of
 from overt.runtime.record import vjp_call
+from overt.runtime.special_methods import lifting_special_methods
 from overt.runtime.tangents import class_has_operators, listed
 from overt.runtime.world import is_users_object
 from overt.transformer import transformed
@@ -528,10 +530,12 @@ def recorded_call(
             settled(tape.level, f, args, keywords)
             return
         objects = held_by(out)
-        if is_kept(tape.level, f, args, keywords, objects) or is_captured(tape.level, objects):
+        kept = is_kept(tape.level, f, args, keywords, objects) or is_captured(tape.level, objects)
+        if kept or keeps_unseen(tape.level, f, *held_by(args), *objects):
             raise Escape(f, KEPT)
 
-    out, pull = vjp_call(run, opened(tuple(args)), opened(keywords), after=after)
+    with lifting_special_methods(f, args, keywords):
+        out, pull = vjp_call(run, opened(tuple(args)), opened(keywords), after=after)
     return closed(out), RecordPull(pull, out, f, tuple(args), keywords)
 
 

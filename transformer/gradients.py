@@ -240,6 +240,7 @@ class Gradient(Transformed):
     def recorded(self, args: list[Any], positions: tuple[int, ...], kwargs: dict) -> Any:
         """The same for a function whose derivative has no text: by recording what it calls."""
         from overt.runtime.record import vjp_call
+        from overt.runtime.special_methods import lifting_special_methods
 
         self.records = True
         fn = self.__wrapped__
@@ -256,7 +257,8 @@ class Gradient(Transformed):
             settled(tape.level, self.__wrapped__, args, kwargs)
 
         chosen = [args[i] for i in positions]
-        found = vjp_call(of_chosen, *chosen, has_aux=self.has_aux, after=after)
+        with lifting_special_methods(self.__wrapped__, args, kwargs):
+            found = vjp_call(of_chosen, *chosen, has_aux=self.has_aux, after=after)
         out, pullback = found[:2]
         self.check_output(out)
         bars = pullback(as_array(1.0).astype(aval_of(out).dtype))

@@ -300,7 +300,11 @@ def is_kept_generator(fn: types.FunctionType) -> bool:
 
 
 def takes_turns(fn: Any) -> bool:
-    """Whether a function is a generator that changes what others see between its steps."""
+    """Whether a function is a generator that changes what others see between its steps, or a method
+    of one that waits: `send`.
+    """
+    if isinstance(getattr(fn, "__self__", None), types.GeneratorType):
+        return True
     if not isinstance(fn, types.FunctionType) or not inspect.isgeneratorfunction(fn):
         return False
     if fn.__code__.co_filename in GENERATED:  # it was left as it is for a reason
