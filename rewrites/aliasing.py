@@ -55,6 +55,10 @@ def check_aliases(
 class StoresKept(Pruner):
     """Leaves out what is never read again, but no store: it may show under another name."""
 
+    def nested(self, function: Function) -> Function:
+        body, _ = StoresKept(function, {}).block(function.body, self.reads(function.result))
+        return replace(function, body=body)
+
     def is_pure_call(self, node: ast.Call) -> bool:
         return not is_store(node) and super().is_pure_call(node)
 

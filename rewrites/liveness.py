@@ -87,7 +87,7 @@ class Pruner:
         if isinstance(s, Define):
             if s.name not in alive and core.is_local(s.name):
                 return [], alive
-            inner = prune(s.function, self.namespace)
+            inner = self.nested(s.function)
             return [replace(s, function=inner)], (alive - {s.name}) | core.free_of_function(inner)
         if isinstance(s, If):
             return self.branch(s, alive)
@@ -104,6 +104,9 @@ class Pruner:
         if isinstance(s, Do):
             return [s], alive | self.reads(s.node)
         return [s], alive
+
+    def nested(self, function: Function) -> Function:
+        return prune(function, self.namespace)
 
     def assign(self, s: Assign, alive: set[str]) -> tuple[list[core.Stmt], set[str]]:
         targets = set(core.pattern_names(s.target))

@@ -17,16 +17,32 @@ from collections.abc import Callable, Iterator
 from typing import Any
 
 from overt.rewrites import core
+from overt.rewrites.calls_apart import CallsApart
 from overt.rewrites.refusal import Refusal
 from overt.rewrites.scopes import is_not_in_place, new_name, own_nodes, yields
 from overt.rewrites.shared_defaults import changed_defaults
 from overt.rewrites.storing import reading
-from overt.rewrites.viewed import changed_roots, helper, kinds_of, loaded, viewed_holder
-from overt.rewrites.views import assigned_names, operated_names, placed, stored_names
+from overt.rewrites.viewed import (
+    changed_roots,
+    has_slice,
+    helper,
+    is_name,
+    kinds_of,
+    loaded,
+    returned_expression,
+    viewed_holder,
+)
+from overt.rewrites.views import (
+    Definition,
+    assigned_names,
+    located,
+    operated_names,
+    placed,
+    stored_names,
+)
 
 Variant = tuple[str, list[int], list[int]]  # its name, what it changes, what only if arrays
 BLOCKS = (ast.If, ast.For, ast.While, ast.With, ast.Try, ast.FunctionDef)
-Definition = Callable[[str], ast.FunctionDef | None]
 Resolve = Callable[[ast.expr], Any]
 
 # NumPy's functions that change their first argument.
@@ -46,6 +62,8 @@ def outputs_returned(
     work = Outputs(local, taken, definition)
     work.foreign, work.resolve = foreign, resolve
     work.known.update(known)
+    work.wide = kinds_of(body).wide
+    work.apart = CallsApart(body, work.changed_by, work.fresh)
     for s in body:
         work.find(s)
     made = work.block(body)
@@ -60,7 +78,9 @@ class Outputs:
         self.foreign: set[str] = set()
         self.resolve: Resolve = lambda node: None
         self.nested: dict[str, ast.FunctionDef] = {}
-        self.effects: set[str] = set()  # names of functions whose value no statement uses
+        self.effects: set[str] = set()  # names of functions that surely change what they are given
+        self.wide: set[str] = set()  # names that surely are arrays or containers
+        self.apart = CallsApart([], self.changed_by, self.fresh)
         self.copies: list[ast.stmt] = []
         self.known: dict[tuple[str, bool], Variant | None] = {}
 
@@ -71,15 +91,22 @@ class Outputs:
             elif isinstance(n, ast.Expr) and isinstance(n.value, ast.Call):
                 if isinstance(n.value.func, ast.Name):
                     self.effects.add(n.value.func.id)
+            elif isinstance(n, ast.Call) and isinstance(n.func, ast.Name):
+                if any(isinstance(a, ast.Name) and a.id in self.wide for a in n.args):
+                    self.effects.add(n.func.id)
 
     def block(self, body: list[ast.stmt]) -> list[ast.stmt]:
         done: list[ast.stmt] = []
         for s in body:
+            before, s = self.apart.statement(s)
+            done += self.block(before)
             if isinstance(s, ast.If | ast.For | ast.While | ast.With | ast.Try):
                 s = copy.copy(s)
+                self.apart.loops += isinstance(s, ast.For | ast.While)
                 for field in ("body", "orelse", "finalbody"):
                     if getattr(s, field, None):
                         setattr(s, field, self.block(getattr(s, field)))
+                self.apart.loops -= isinstance(s, ast.For | ast.While)
                 done.append(s)
             else:
                 done += self.statement(s)
@@ -204,12 +231,12 @@ class Outputs:
         return [store, again]
 
     def helper_call(self, s: ast.stmt, value: ast.Call, name: str) -> list[ast.stmt]:
-        found = self.variant(name, isinstance(s, ast.Expr))
-        if found is None or value.keywords or any(isinstance(a, ast.Starred) for a in value.args):
+        found = self.variant_called(value, isinstance(s, ast.Expr))
+        bound = self.by_place(value, found[1]) if found is not None else None
+        if found is None or bound is None:
             return [s]
         new, places, unsure = found
-        value = copy.copy(value)
-        value.args = list(value.args)
+        value = bound
         before: list[ast.stmt] = []
         for i in places:
             if i < len(value.args) and self.is_part(value.args[i]):
@@ -236,23 +263,84 @@ class Outputs:
             return [s]
         call = copy.copy(value)
         call.func = loaded(new)
+        first: ast.expr = ast.Name("_", ast.Store())
         if isinstance(s, ast.Assign):
-            first: ast.expr = s.targets[0]
-        else:
-            first = ast.Name("_", ast.Store())
+            first = s.targets[0]
+            same = self.returned_place(name)
+            a = value.args[same] if same in places else first
+            if isinstance(a, ast.Name) and a.id in own:  # the result is the argument itself
+                first = ast.Name("_", ast.Store())
+                after.append(located(ast.Assign([s.targets[0]], loaded(a.id)), s))
+            elif isinstance(a, ast.Name) and a is not first and isinstance(first, ast.Name):
+                again = helper("@changed_too", loaded(first.id), loaded(a.id))
+                after.append(placed(first.id, again, s))
+        if is_name(first, "_"):
             self.local.add("_")
         targets = [first, *[ast.Name(n, ast.Store()) for n in names]]
-        made = ast.Assign([ast.Tuple(targets, ast.Store())], call)
-        for node in ast.walk(made):
-            ast.copy_location(node, s)
+        made = located(ast.Assign([ast.Tuple(targets, ast.Store())], call), s)
         made.gives_back = True  # type: ignore[attr-defined]
         return [*before, self.filling(made, own), *after]
+
+    def variant_called(self, call: ast.Call, effect: bool = False) -> Variant | None:
+        """The function to call that also returns what it changes."""
+        assert isinstance(call.func, ast.Name)
+        given = {a.id for a in call.args if isinstance(a, ast.Name)}
+        if not effect and given & self.wide and call.func.id in self.effects:
+            both = self.variant(call.func.id, True)
+            if both is not None and any(
+                isinstance(a, ast.Name) and a.id in self.wide
+                for i, a in enumerate(call.args)
+                if i in both[2]
+            ):
+                return both
+        return self.variant(call.func.id, effect)
+
+    def by_place(self, call: ast.Call, places: list[int]) -> ast.Call | None:
+        """The call with what it changes given by position; None where that cannot be seen."""
+        assert isinstance(call.func, ast.Name)
+        node = self.written(call.func.id)
+        if node is None or any(isinstance(a, ast.Starred) for a in call.args):
+            return None
+        call = copy.copy(call)
+        call.args, call.keywords = list(call.args), list(call.keywords)
+        names = parameters(node)
+        changed = {names[i] for i in places}
+        while any(k.arg is None or k.arg in changed for k in call.keywords):
+            following = names[len(call.args)] if len(call.args) < len(names) else ""
+            found = [k for k in call.keywords if k.arg == following]
+            if not found:
+                return None
+            call.keywords.remove(found[0])
+            call.args.append(found[0].value)
+        return call
+
+    def written(self, name: str) -> ast.FunctionDef | None:
+        """The text of a function that is called by its name."""
+        return self.nested.get(name) or (None if name in self.local else self.definition(name))
+
+    def changed_by(self, call: ast.Call) -> set[str]:
+        """The local names whose objects a call of a helper changes."""
+        name = call.func.id if isinstance(call.func, ast.Name) else ""
+        found = self.variant_called(call) if name and self.written(name) is not None else None
+        bound = self.by_place(call, found[1]) if found is not None else None
+        if found is None or bound is None:
+            return set()
+        given = [bound.args[i] for i in found[1] if i < len(bound.args)]
+        return set().union(*map(changed_roots, given)) & self.local
+
+    def returned_place(self, name: str) -> int | None:
+        """The position of the parameter that a function surely returns."""
+        node = self.written(name)
+        assert node is not None
+        found = returned_expression(node)
+        names = parameters(node)
+        return names.index(found.id) if isinstance(found, ast.Name) and found.id in names else None
 
     def refuse_twice(self, place: int, call: ast.Call, s: ast.stmt) -> None:
         """Refuse `f(a, a)` where the helper changes one of its parameters, then reads the other."""
         assert isinstance(call.func, ast.Name)
         changed = call.args[place]
-        node = self.nested.get(call.func.id) or self.definition(call.func.id)
+        node = self.written(call.func.id)
         assert isinstance(changed, ast.Name) and node is not None
         names = parameters(node)
         for other, name in zip(call.args, names, strict=False):
@@ -335,11 +423,21 @@ class Outputs:
         sure = {n for s in node.body for n in stored_names(s, operators=False)}
         sure |= stored & kinds_of(node.body).wide
         bound = {n for s in node.body for n in assigned_names(s, operators=False)}
-        for s in own_nodes(node):
-            if isinstance(s, ast.Expr | ast.Assign) and isinstance(s.value, ast.Call):
-                more, perhaps = self.changed_by_helper(s.value, isinstance(s, ast.Expr), bound)
+        alone = {id(s.value) for s in own_nodes(node) if isinstance(s, ast.Expr)}
+        for n in own_nodes(node):
+            if isinstance(n, ast.Call):
+                more, perhaps = self.changed_by_helper(n, id(n) in alone, bound)
                 sure |= more
                 operated |= perhaps
+        views = list(views_in(node))
+        while True:
+            written = {p for n, bases, _ in views if n in sure for p in bases} - sure
+            written |= {p for n, bases, sliced in views if sliced and n in operated for p in bases}
+            perhaps = {p for n, bases, _ in views if n in operated for p in bases} - operated
+            if not (written - sure or perhaps):
+                break
+            sure |= written
+            operated |= perhaps
         names = parameters(node)
         places = [i for i, n in enumerate(names) if n in sure - bound - shared]
         unsure = [i for i, n in enumerate(names) if n in operated - sure - bound - shared]
@@ -357,6 +455,27 @@ class Outputs:
                 if i < len(call.args):
                     found[i in unsure].update(changed_roots(call.args[i]))
         return found
+
+
+def views_in(node: ast.FunctionDef) -> Iterator[tuple[str, set[str], bool]]:
+    """The names in a function that stand for parts of others: of which, and whether for slices."""
+    for s in own_nodes(node):
+        if isinstance(s, ast.Assign) and isinstance(s.targets[0], ast.Name):
+            sliced = not isinstance(s.value, ast.Subscript) or has_slice(s.value.slice)
+            yield s.targets[0].id, changed_roots(s.value) - {s.targets[0].id}, sliced
+        elif isinstance(s, ast.For):
+            bases = set().union(*map(changed_roots, iterated(s.iter)))
+            for n in ast.walk(s.target):
+                if isinstance(n, ast.Name):
+                    yield n.id, bases - {n.id}, False
+
+
+def iterated(items: ast.expr) -> list[ast.expr]:
+    """What a loop runs over: in `zip(a, b)` both."""
+    if isinstance(items, ast.Call) and isinstance(items.func, ast.Name):
+        if items.func.id in ("zip", "enumerate", "reversed"):
+            return items.args
+    return [items]
 
 
 def names_in(node: ast.FunctionDef) -> Iterator[ast.Name]:

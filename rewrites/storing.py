@@ -70,7 +70,10 @@ class Stores(Building):
 
     def do_AugAssign(self, s: ast.AugAssign) -> None:
         target = s.target
-        if grows(s) and not (isinstance(target, ast.Name) and self.is_own(target.id)):
+        root = target
+        while isinstance(root, ast.Subscript):
+            root = root.value
+        if grows(s) and not (isinstance(root, ast.Name) and self.is_own(root.id)):
             extend = ast.Attribute(reading(target), "extend", ast.Load())
             self.emit(core.Do(ast.Expr(self.expr(ast.Call(extend, [s.value], []))), self.origin))
             return
@@ -90,6 +93,8 @@ class Stores(Building):
         symbol, _ = BINARY[type(s.op)]
         method, _ = OPERATORS[symbol]
         value = self.expr(s.value)
+        if is_of_arrays(s):
+            value = core.call(ast.Attribute(core.name("@np"), "array", ast.Load()), value)
         if self.is_number(s.target) or not self.text.has_method(method):
             return ast.BinOp(old, s.op, value)
         return core.call(core.name("@in_place"), old, core.constant(symbol), value)
@@ -203,6 +208,14 @@ class Stores(Building):
             self.assign((value, new), changed)
             self.store(holder, core.name(new))
         return core.name(value)
+
+
+def is_of_arrays(s: ast.AugAssign) -> bool:
+    """Whether `a[1:] *= [x, y]` and its like surely mean numbers of an array, not a longer list."""
+    if not isinstance(s.value, ast.List | ast.Tuple | ast.ListComp):
+        return False
+    index = s.target.slice if isinstance(s.target, ast.Subscript) else None
+    return not isinstance(s.op, ast.Add) or isinstance(index, ast.Tuple | ast.Slice)
 
 
 def changed_container(old: ast.expr, method: str, args: list[ast.expr]) -> ast.expr:

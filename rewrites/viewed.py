@@ -12,7 +12,7 @@ import ast
 import copy
 from dataclasses import dataclass, field
 
-from overt.rewrites.scopes import NESTED, own_nodes
+from overt.rewrites.scopes import NESTED, own_nodes, parameters, yields
 from overt.rewrites.sharing import MAKERS
 
 TURNED = frozenset("T mT".split())  # attributes that undo themselves
@@ -262,6 +262,28 @@ def changed_roots(node: ast.expr) -> set[str]:
         if node.func.attr in SHAPED:
             return set().union(*map(changed_roots, (node.func.value, *node.args[:1])))
     return set()
+
+
+def returned_expression(node: ast.FunctionDef) -> ast.expr | None:
+    """The expression of its parameters whose object a function surely returns, if there is one."""
+    if node.decorator_list or yields(node):
+        return None
+    returns = [n for n in own_nodes(node) if isinstance(n, ast.Return)]
+    last = node.body[-1]
+    if not isinstance(last, ast.Return) or last.value is None:
+        return None
+    operated = {id(n.target) for n in own_nodes(node) if isinstance(n, ast.AugAssign)}
+    names = [n for n in own_nodes(node) if isinstance(n, ast.Name)]
+    if isinstance(last.value, ast.Name):
+        name = last.value.id
+        same = all(r.value is not None and is_name(r.value, name) for r in returns)
+        again = any(n.id == name and not is_read(n) and id(n) not in operated for n in names)
+        return last.value if same and not again else None
+    return last.value if len(returns) == 1 and all(map(is_read, names)) else None
+
+
+def is_read(node: ast.Name) -> bool:
+    return isinstance(node.ctx, ast.Load)
 
 
 def with_holder(node: ast.expr, holder: ast.Name, local: set[str]) -> ast.expr:

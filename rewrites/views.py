@@ -15,8 +15,10 @@ from __future__ import annotations
 
 import ast
 import copy
+from collections.abc import Callable
 from dataclasses import replace
 
+from overt.rewrites import core
 from overt.rewrites.refusal import Refusal
 from overt.rewrites.scopes import CHANGING, NESTED, new_name, own_nodes, root_name
 from overt.rewrites.viewed import (
@@ -33,6 +35,7 @@ from overt.rewrites.viewed import (
     kinds_of,
     loaded,
     may_bind,
+    returned_expression,
     shaped_view,
     stored_members,
     viewed_holder,
@@ -40,14 +43,23 @@ from overt.rewrites.viewed import (
 )
 
 Known = dict[str, View]
+Definition = Callable[[str], ast.FunctionDef | None]
 
 
-def written_through(body: list[ast.stmt], local: set[str], taken: set[str]) -> list[ast.stmt]:
-    """The body of a function with stores into views written to what they are views of."""
+def written_through(
+    body: list[ast.stmt], local: set[str], taken: set[str], definition: Definition
+) -> list[ast.stmt]:
+    """The body of a function with stores into views written to what they are views of.
+
+    `definition` gives the text of a function by its name.
+    """
     stored = {n for s in body for n in stored_names(s) | filled_names(s)}
     if not stored and not any(map(stored_members, body)):
         return body
-    return Through(stored, local, taken, kinds_of(body)).block(body, {})[0]
+    work = Through(stored, local, taken, kinds_of(body))
+    nested = {n.name: n for s in body for n in ast.walk(s) if isinstance(n, ast.FunctionDef)}
+    work.written = lambda name: nested.get(name) or (name not in local and definition(name)) or None
+    return work.block(body, {})[0]
 
 
 def filled_names(node: ast.stmt) -> set[str]:
@@ -95,6 +107,7 @@ class Through:
 
     def __init__(self, stored: set[str], local: set[str], taken: set[str], kinds: Kinds) -> None:
         self.stored, self.local, self.taken, self.kinds = stored, local, taken, kinds
+        self.written: Definition = lambda name: None
         self.ahead: list[list[ast.stmt]] = []  # what runs after the statement, inner blocks last
 
     def block(self, body: list[ast.stmt], known: Known) -> tuple[list[ast.stmt], Known]:
@@ -384,6 +397,10 @@ class Through:
         return view.base == "self"
 
     def view_of(self, value: ast.expr) -> View | None:
+        if isinstance(value, ast.Call) and isinstance(value.func, ast.Name):
+            if (shown := self.returned(value)) is None:
+                return None
+            value = shown
         if is_member(value, self.local):
             return View(value.value.id, attribute=value.attr)  # type: ignore[attr-defined]
         if isinstance(value, ast.Name):
@@ -392,6 +409,20 @@ class Through:
             if value.value.id in self.local and is_plain_index(value.slice):
                 return View(value.value.id, index=value.slice)
         return shaped_view(value, self.local, self.kinds)
+
+    def returned(self, call: ast.Call) -> ast.expr | None:
+        """What a call of a function returns, as an expression of what it is given."""
+        assert isinstance(call.func, ast.Name)
+        if call.func.id == "@changed_too":
+            return call.args[1]
+        node = self.written(call.func.id)
+        result = returned_expression(node) if node is not None else None
+        if node is None or result is None or not all(map(is_plain_index, call.args)):
+            return None
+        given = dict(zip([a.arg for a in (*node.args.posonlyargs, *node.args.args)], call.args))
+        given |= {k.arg: k.value for k in call.keywords if k.arg}
+        names = {n.id for n in ast.walk(result) if isinstance(n, ast.Name)}
+        return core.substitute(result, given) if names <= given.keys() else None
 
     # --- loops
 
