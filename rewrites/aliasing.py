@@ -262,6 +262,8 @@ class Aliases(Relations):
             inner = self.either_way(self.inner, versions)
             if found := self.later(inner | self.either_way(self.inner_copies, versions)):
                 self.mark(s, "@no_inner_items", [holder, *found])
+            if found := self.later(self.either_way(self.deep, versions)):
+                self.mark(s, "@no_deep_items", [holder, *found])
 
     def either_way(self, table: Table, versions: set[str]) -> set[str]:
         """The names that a table relates to these."""
@@ -269,7 +271,7 @@ class Aliases(Relations):
 
     def holding_views(self, versions: set[str]) -> set[str]:
         """Names that hold views of these, if these are arrays."""
-        tables = (self.items, self.slices, self.parts, self.inner)
+        tables = (self.items, self.slices, self.parts, self.inner, self.deep)
         return set().union(*(self.with_any(table, versions) for table in tables))
 
     def check_inside(self, s: Assign, holder: str, versions: set[str]) -> None:

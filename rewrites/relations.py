@@ -57,6 +57,7 @@ class Relations:
         self.parts: Table = {}  # slices of items, if those are arrays,
         self.inner: Table = {}  # containers that hold items of items,
         self.inner_copies: Table = {}  # or, of lists only, the objects in them
+        self.deep: Table = {}  # items of items of items
         self.twice: set[str] = set()  # holders of one object in two places
         self.chosen: Table = {}  # a user's name -> names that a condition chose from
         self.known_originals: dict[str, set[str]] = {}
@@ -177,6 +178,8 @@ class Relations:
             }  # fmt: skip
             if share.inside > 1:
                 tables |= {ITEM: self.inner, COPIED: self.inner_copies}
+            if share.inside > 2 and share.depth > 2:
+                tables |= {ITEM: self.deep, COPIED: self.deep}
             tables.get(share.kind, self.copies).setdefault(name, set()).add(share.name)
         elif share.kind in (ITEM, PART, DIAGONAL):
             table = self.diagonals if share.kind == DIAGONAL else self.elements
@@ -278,7 +281,7 @@ class Relations:
                 pending += [Share(ITEM, h, share.inside) for h in self.holders(versions)]
                 for kind, table in (
                     (WHOLE, self.stored), (ITEM, self.items), (SLICE, self.slices),
-                    (PART, self.parts), (ITEM, self.inner),
+                    (PART, self.parts), (ITEM, self.inner), (ITEM, self.deep),
                 ):  # fmt: skip
                     held = {Share(kind, n, 1) for n in self.among(table, versions)}
                     pending += held
@@ -326,7 +329,10 @@ class Relations:
     def holding(self, names: set[str]) -> set[str]:
         """Names of containers that hold these, or what these are parts of; at any depth."""
         found = self.with_any(self.stored, self.above(names))
-        tables = (self.stored, self.items, self.slices, self.copies, self.inner, self.inner_copies)
+        tables = (
+            self.stored, self.items, self.slices, self.copies, self.inner, self.inner_copies,
+            self.deep,
+        )  # fmt: skip
         pending = set(found)
         while pending:
             versions = self.originals(pending.pop())

@@ -47,11 +47,15 @@ ITERATING = frozenset("list tuple set dict sorted reversed iter zip enumerate".s
 
 
 class Share(NamedTuple):
-    """A name, how much of its object, and how deep inside the value, at least, that is held."""
+    """A name, how much of its object, and how deep inside the value, at least, that is held.
+
+    `depth` tells how deep inside the named object, at least, what is shared lies.
+    """
 
     kind: str
     name: str
     inside: int = 0
+    depth: int = 0
 
 
 Shares = frozenset[Share]
@@ -151,22 +155,26 @@ def items_of(held: Shares) -> Shares:
     found = set()
     for s in held:
         if not s.inside:
-            found.add(Share(ITEM, s.name))
+            found.add(Share(ITEM, s.name, 0, deeper(s)))
         elif s.inside > 1:
-            found.add(s._replace(inside=1))
+            found.add(s._replace(inside=s.inside - 1))
         elif s.kind != COPIED:
-            found |= {Share(s.kind, s.name), s}
+            found |= {s._replace(inside=0), s}
     return frozenset(found)
 
 
 def inside(held: Shares, depth: int = 1) -> Shares:
-    """What something that holds a value shares; nothing is told apart deeper than in two steps."""
-    return frozenset(s._replace(inside=min(s.inside + depth, 2)) for s in held)
+    """What something that holds a value shares; nothing is told apart deeper than in three steps."""
+    return frozenset(s._replace(inside=min(s.inside + depth, 3)) for s in held)
+
+
+def deeper(s: Share) -> int:
+    return min(s.depth + 1, 3)
 
 
 def copied(held: Shares) -> Shares:
     """What a shallow copy shares: the objects in a list, nothing of an array."""
-    return frozenset(Share(COPIED, s.name, 1) for s in held)
+    return frozenset(Share(COPIED, s.name, 1, deeper(s)) for s in held)
 
 
 def sliced(held: Shares) -> Shares:
@@ -174,7 +182,7 @@ def sliced(held: Shares) -> Shares:
     found = {s for s in held if s.inside}
     for s in held - found:
         if s.kind in (ITEM, PART):
-            found |= {Share(PART, s.name), Share(COPIED, s.name, 1)}
+            found |= {Share(PART, s.name), Share(COPIED, s.name, 1, deeper(s))}
         else:
             found.add(Share(SLICE, s.name))
     return frozenset(found)

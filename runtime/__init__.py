@@ -11,8 +11,8 @@ from typing import Any
 _NAMES = {
     "handled": "caught is_ended unended",
     "collecting": "collected sum_",
-    "containers": "appended at changed in_place is_mapping is_sequence no_inner_items no_items "
-    "no_parts no_slices no_views not_kept popped unshared unshared_values",
+    "containers": "appended at changed in_place is_mapping is_sequence no_deep_items "
+    "no_inner_items no_items no_parts no_slices no_views not_kept popped unshared unshared_values",
     "branches": "cond",
     "control": "for_loop loop_enumerate loop_range loop_reversed loop_zip while_loop",
     "guards": "guard",

@@ -23,6 +23,7 @@ __all__ = [
     "changed",
     "is_mapping",
     "is_sequence",
+    "no_deep_items",
     "no_inner_items",
     "no_items",
     "no_parts",
@@ -168,6 +169,14 @@ def no_inner_items(x: Any, *holders: Any) -> None:
     >>> no_inner_items([[1.0]], [[1.0]])
     """
     no_items([inner for item in held_in(x) for inner in held_in(item)], *holders)
+
+
+def no_deep_items(x: Any, *holders: Any) -> None:
+    """Check the same of what these hold.
+
+    >>> no_deep_items([[[1.0]]], [[[1.0]]])
+    """
+    no_inner_items([inner for item in held_in(x) for inner in held_in(item)], *holders)
 
 
 def no_slices(x: Any, *holders: Any) -> None:
