@@ -39,6 +39,7 @@ from overt.rewrites.listed import as_array, takes_arrays
 from overt.rewrites.refusal import Refusal
 from overt.rewrites.rules import Resolver
 from overt.rewrites.stems import WORDS, stem_of, test_stem
+from overt.runtime.derivatives import materialize
 
 
 def flatten(
@@ -474,7 +475,7 @@ class Flatten:
 
     def iterable_part(self, items: ast.expr) -> ast.expr:
         record = filled_record(items)
-        if record is not None:
+        if record is not None and self.resolver.object(record.func) is materialize:
             return core.call(ast.Attribute(self.atom(record), "reversed", ast.Load()))
         if is_reversed_record(items):
             return items
@@ -490,7 +491,7 @@ class Flatten:
 def filled_record(items: ast.expr) -> ast.Call | None:
     """The record that a loop runs over in `materialize(bars, saved).reversed()`."""
     match items:
-        case ast.Call(ast.Attribute(ast.Call(ast.Name("@materialize")) as record, "reversed"), []):
+        case ast.Call(ast.Attribute(ast.Call() as record, "reversed"), []):
             return record
     return None
 

@@ -35,7 +35,7 @@ from overt.transformer.escapes import or_on_values
 from overt.transformer.function_pairs import FunctionPull, arranged
 from overt.transformer.held import LinearFunction, innermost, is_wrapper, rewrapped, shifted
 from overt.transformer.pullbacks import VjpFunction
-from overt.transformer.pulls import Pullback
+from overt.transformer.pulls import Pullback, RecomputeVjp
 from overt.transformer.transformed import Transformed
 
 Pair = tuple[Any, Any]
@@ -275,6 +275,10 @@ def of_vjp(
 def again(saved: Any, out_bar: Any) -> Any:
     """The pullback of a call that is made again, so that the call's own tangents count."""
     args, keywords = saved
+    pull_bar = out_bar[1] if args[0] is vjp_of and out_bar is not None else None
+    if isinstance(pull_bar, Pullback) and pull_bar.bwd is again:  # it holds a call's arguments
+        call = functools.partial(again, (args[1:], keywords))
+        return RecomputeVjp(bool(keywords), shifted=True)(call, out_bar)
     return vjp_of(*args, **keywords)[1](out_bar)
 
 

@@ -12,7 +12,7 @@ import overt.runtime as runtime
 import overt.runtime.numpy as np
 from overt.runtime.dtypes import is_bool
 from overt.runtime.lax.alternatives import check_branches, check_index
-from overt.runtime.lax.rows import as_arrays, empty_rows, records_of, stacked, with_record
+from overt.runtime.lax.rows import as_arrays, empty_rows, records_of, stacked
 from overt.runtime.lax.shapes import concatenate
 from overt.runtime.lax.slicing import slice_in_dim
 from overt.runtime.numpy.movement import shape_of, with_rule
@@ -114,7 +114,7 @@ def scan(
         new, y = f(carry, x)
         check_structure("scan", carry, new)
         carry = new
-        saved = with_record(saved, as_arrays(y))
+        saved = saved.pushed(as_arrays(y))
     return carry, stacked(saved, reverse, empty)
 
 
@@ -134,7 +134,7 @@ def map(f: Callable, xs: Any, *, batch_size: int | None = None) -> Any:
     empty = empty_map(f, xs)
     saved = Saved()
     for x, _ in numbered_rows(xs, None, False):
-        saved = with_record(saved, as_arrays(f(x)))
+        saved = saved.pushed(as_arrays(f(x)))
     return stacked(saved, False, empty)
 
 

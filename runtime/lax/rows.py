@@ -54,37 +54,6 @@ def row_count(leaves: list[Any]) -> int:
 
 
 @with_rule(
-    ("saved", "record"),
-    linear=True,
-    vjp=(
-        lambda g, out, saved, record: earlier_records(g),
-        lambda g, out, saved, record: last_record(g),
-    ),
-)
-def with_record(saved: Saved, record: Any) -> Saved:
-    """The records with one more."""
-    return saved.pushed(tree_map(settled, record))
-
-
-def last_record(saved: Saved) -> Any:
-    """The record of the last iteration; None of a cotangent that is zero."""
-    if saved is None:
-        return None
-    return saved.record(saved.steps - 1)
-
-
-def earlier_records(saved: Saved) -> Saved:
-    """All records but the last; None of a cotangent that is zero."""
-    if saved is None:
-        return None  # type: ignore[return-value]
-    if isinstance(saved.store, Buffers):
-        store = Buffers(saved.store.columns, saved.store.template, saved.store.steps - 1)
-        return Saved(store, saved.length, saved.flip, saved.first, saved.count)
-    records = saved.records()[:-1]
-    return Saved(records, len(records), False, saved.first, saved.count)
-
-
-@with_rule(
     ("saved",),
     linear=True,
     vjp=(lambda g, out, saved, *, backwards, empty: records_of(g, backwards),),
@@ -124,7 +93,7 @@ def _stack(column: list[Any]) -> Any:
 @with_rule(("tree",), linear=True, vjp=(lambda g, out, tree: g,))
 def as_arrays(tree: Any) -> Any:
     """The tree with an array in the place of every number."""
-    return tree_map(np.asarray, tree)
+    return tree_map(lambda x: np.asarray(settled(x)), tree)
 
 
 def empty_rows(tree: Any) -> Any:
