@@ -220,7 +220,7 @@ def vjp_call(
     >>> float(pullback(1.0)[0])
     0.0
     """
-    from overt.runtime.saved_cotangents import bookkeeping, leaf_cotangents
+    from overt.runtime.saved_cotangents import bookkeeping, leaf_cotangents, records_counted_once
 
     leaves, definition = tree_flatten(primals)
     with new_level() as level:
@@ -251,12 +251,11 @@ def vjp_call(
                 bars[result.index] = add(bars.get(result.index), _fit_cotangent(bar, result))
         bars = tape.pull(bars)
         input_bars = [bars.get(x.index) if tape.owns(x) else None for x in inputs]
-        return tuple(
-            definition.unflatten(
-                leaf if i in kept else materialize(bar, leaf)
-                for i, (bar, leaf) in enumerate(zip(input_bars, leaves, strict=True))
-            )
+        found = definition.unflatten(
+            leaf if i in kept else materialize(bar, leaf)
+            for i, (bar, leaf) in enumerate(zip(input_bars, leaves, strict=True))
         )
+        return tuple(records_counted_once(found) if kept else found)
 
     primal_out = out_definition.unflatten(map(tape.primal, results))
     return (primal_out, pullback, aux) if has_aux else (primal_out, pullback)

@@ -17,8 +17,8 @@ from overt.runtime.loop_items import EnumeratedItems, Items, loop_zip
 from overt.runtime.loops import Loop
 from overt.runtime.one_of import held_by
 from overt.runtime.record import Recorded, Tape, vjp_call
-from overt.runtime.repeated import Repeated
-from overt.runtime.saved import Buffers, Saved
+from overt.runtime.saved import Saved
+from overt.runtime.saved_cotangents import counted_once, leaf_cotangents
 from overt.runtime.setbacks import HoldsValues
 from overt.runtime.tree import tree_flatten, tree_leaves, tree_map
 
@@ -90,9 +90,7 @@ def is_recorded(x: Any) -> bool:
 
 
 def _leaves(bars: Any, like: Any) -> list[Any]:
-    leaves, definition = tree_flatten(like, is_leaf=lambda part: part is None)
-    found = definition.flatten_up_to(bars)  # what is None until the loop sets it has no cotangent
-    return [bar for bar, part in zip(found, leaves, strict=True) if part is not None]
+    return leaf_cotangents(like, bars)
 
 
 def _noted(tape: Tape, inputs: Any, out: Any, pullback: Callable) -> Any:
@@ -171,24 +169,6 @@ def refuse_new_functions(out: tuple, start: tuple) -> None:
             "a loop makes functions that hold values being differentiated, and how often it runs "
             "is known only when the program runs"
         )
-
-
-def counted_once(bars: Saved) -> Saved:
-    """Cotangents of records; that of a value which all of them share goes to the first one."""
-    store = bars.store
-    if not isinstance(store, Buffers) or not any(type(x) is Repeated for x in store.columns):
-        return bars
-    columns = [first_row(x, bars.first) if type(x) is Repeated else x for x in store.columns]
-    once = Buffers(columns, store.template, store.steps)
-    return Saved(once, bars.length, bars.flip, bars.first, bars.count)
-
-
-def first_row(shared: Repeated, first: Any) -> Any:
-    """A buffer of zeros but for one row."""
-    from overt.runtime import numpy as np
-
-    rows = np.arange(shared.room).reshape(shared.room, *(1 for _ in np.shape(shared.value)))
-    return np.where(rows == first, shared.value, np.zeros_like(shared.value))
 
 
 class _Iteration:

@@ -12,11 +12,11 @@ from overt.runtime.derivatives import children_of, materialize
 from overt.runtime.parts import NUMBERS, is_array, parts_of
 from overt.runtime.repeated import Repeated
 from overt.runtime.saved import Buffers, Saved
-from overt.runtime.tree import tree_flatten, tree_leaves
+from overt.runtime.tree import tree_flatten, tree_leaves, tree_map
 from overt.runtime.undefined import UndefinedValue
 from overt.runtime.unsure import Unsure
 
-__all__ = ["bookkeeping", "kept_alike", "leaf_cotangents"]
+__all__ = ["bookkeeping", "counted_once", "kept_alike", "leaf_cotangents", "records_counted_once"]
 
 
 def kept_alike(saved: Saved, bar: Any) -> Any:
@@ -117,3 +117,29 @@ def _columns(stacked: Any, bar: Any, steps: Any) -> list[Any]:
     bars = (children_of(bar) or ([None] * len(parts.values),))[0]
     pairs = zip(parts.values, bars, strict=True)
     return [g for value, value_bar in pairs for g in _columns(value, value_bar, steps)]
+
+
+def counted_once(bars: Saved) -> Saved:
+    """Cotangents of records; that of a value which all of them share goes to the first one.
+
+    Where the value was recorded, its cotangent is the sum of those of all records.
+    """
+    store = bars.store
+    if not isinstance(store, Buffers) or not any(type(x) is Repeated for x in store.columns):
+        return bars
+    columns = [first_row(x, bars.first) if type(x) is Repeated else x for x in store.columns]
+    once = Buffers(columns, store.template, store.steps)
+    return Saved(once, bars.length, bars.flip, bars.first, bars.count)
+
+
+def records_counted_once(tree: Any) -> Any:
+    """The same of all records in a tree."""
+    return tree_map(lambda x: counted_once(x) if _is_saved(x) else x, tree, is_leaf=_is_saved)
+
+
+def first_row(shared: Repeated, first: Any) -> Any:
+    """A buffer of zeros but for one row."""
+    from overt.runtime import numpy as np
+
+    rows = np.arange(shared.room).reshape(shared.room, *(1 for _ in np.shape(shared.value)))
+    return np.where(rows == first, shared.value, np.zeros_like(shared.value))

@@ -12,6 +12,7 @@ from typing import Any
 
 from overt.runtime.derivatives import children_of, is_inexact
 from overt.runtime.parts import parts_of
+from overt.runtime.saved import Saved
 from overt.runtime.tree import tree_flatten, tree_map
 from overt.runtime.tree_registry import register_pytree_node
 from overt.transformer.transformed import Transformed
@@ -162,7 +163,8 @@ def opened_bars(tree: Any, bar: Any) -> Any:
             parts = (children_of(bar) or (bar,))[0]
         pairs = zip(tree.values, parts, strict=True)
         return Opened(tuple(opened_bars(x, b) for x, b in pairs), tree.like)
-    pieces, definition = tree_flatten(tree, is_leaf=_is_opened)
+    # Records of loops and their cotangents may be kept in different ways.
+    pieces, definition = tree_flatten(tree, lambda x: _is_opened(x) or type(x) is Saved)
     if not any(map(_is_opened, pieces)):
         return bar
     pairs = zip(pieces, definition.flatten_up_to(bar), strict=True)

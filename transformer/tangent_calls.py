@@ -35,7 +35,7 @@ from overt.transformer.escapes import or_on_values
 from overt.transformer.function_pairs import FunctionPull, arranged
 from overt.transformer.held import LinearFunction, innermost, is_wrapper, rewrapped, shifted
 from overt.transformer.pullbacks import VjpFunction
-from overt.transformer.pulls import Pullback, RecomputeVjp
+from overt.transformer.pulls import PartialPull, Pullback, RecomputeVjp
 from overt.transformer.transformed import Transformed
 
 Pair = tuple[Any, Any]
@@ -264,12 +264,27 @@ def of_vjp(
     """`vjp_of(f, x)` along tangents: the value, and the pullback with what it saved."""
 
     f, *rest = args
+    if isinstance(f, functools.partial):
+        return of_vjp_of_partial(f, rest, dots, keywords, keyword_dots)
     if isinstance(f, types.FunctionType) and rule_of(f) is None and transformed.is_users(f):
         found = by_pair(f, tuple(rest), dots[1:], keywords, keyword_dots)
         if found is not None:
             return found
     y, y_dot = jvp_of(f, rest, dots[1:], keywords, keyword_dots, dots[0])
     return (y, Pullback(again, (args, keywords))), (y_dot, Pullback(again, (dots, keyword_dots)))
+
+
+def of_vjp_of_partial(
+    f: functools.partial, rest: list[Any], dots: tuple, keywords: dict, keyword_dots: dict
+) -> Pair:
+    """The same of a partial: what it holds are arguments of what it calls."""
+    held, named = dots[0] if dots[0] is not None else ((None,) * len(f.args), {})
+    (y, pull), (y_dot, pull_dot) = of_vjp(
+        (f.func, *f.args, *rest), (None, *held, *dots[1:]), {**f.keywords, **keywords},
+        {**named, **keyword_dots},
+    )  # fmt: skip
+    split = PartialPull(len(f.args), len(rest), tuple(f.keywords), tuple(keywords))
+    return (y, Pullback(split, pull)), (y_dot, Pullback(split, pull_dot))
 
 
 def again(saved: Any, out_bar: Any) -> Any:
@@ -324,6 +339,9 @@ def of_backward(
         plain = _unlifted.get(bwd.bwd, bwd.bwd)
         out, out_dot = of_backward(plain, args, dots, keywords, keyword_dots)
         return arranged(out, bwd.slots), arranged(out_dot, bwd.slots)
+    if isinstance(bwd, PartialPull):
+        bars, bars_dot = jvp_of(args[0], args[1:], dots[1:], keywords, keyword_dots, dots[0])
+        return bwd(lambda _: bars, None), bwd(lambda _: bars_dot, None)
     return jvp_of(bwd, args, dots, keywords, keyword_dots)
 
 
