@@ -112,8 +112,8 @@ class CallsApart:
             return set()
         found = set()
         if isinstance(node, (ast.Call, *COMPREHENSIONS)):
-            changed = self.changed if isinstance(node, ast.Call) else self.changed_by_steps
-            names = changed(node)  # type: ignore[operator]
+            is_call = isinstance(node, ast.Call)
+            names = self.changed(node) if is_call else self.changed_by_steps(node)  # type: ignore
             found = names if self.is_needed(node, names) else set()
         if isinstance(node, COMPREHENSIONS):
             return found
@@ -222,7 +222,7 @@ def evaluated(node: Any) -> Iterator[tuple[Any, Any, ast.expr]]:
     elif isinstance(node, ast.Dict):
         for i, v in enumerate(node.values):
             if node.keys[i] is not None:
-                yield node.keys, i, node.keys[i]
+                yield node.keys, i, node.keys[i]  # type: ignore[misc]
             yield node.values, i, v
     else:
         for key, value in ast.iter_fields(node):

@@ -259,6 +259,8 @@ class Outputs:
                 else:
                     names.append(a.id)
                     own.add(a.id)
+            elif isinstance(a, ast.Constant | ast.BinOp | ast.UnaryOp):  # nobody else has it
+                names.append(self.fresh("changed"))
         if len(names) != len(places) or len(set(names)) != len(names):
             return [s]
         call = copy.copy(value)
@@ -272,6 +274,8 @@ class Outputs:
                 first = ast.Name("_", ast.Store())
                 after.append(located(ast.Assign([s.targets[0]], loaded(a.id)), s))
             elif isinstance(a, ast.Name) and a is not first and isinstance(first, ast.Name):
+                for kept in after:  # the result is the object that they change
+                    kept.through = frozenset((first.id, a.id))  # type: ignore[attr-defined]
                 again = helper("@changed_too", loaded(first.id), loaded(a.id))
                 after.append(placed(first.id, again, s))
         if is_name(first, "_"):
@@ -429,7 +433,7 @@ class Outputs:
                 more, perhaps = self.changed_by_helper(n, id(n) in alone, bound)
                 sure |= more
                 operated |= perhaps
-        views = list(views_in(node))
+        views = list(views_in(node, kinds_of(node.body).wide))
         while True:
             written = {p for n, bases, _ in views if n in sure for p in bases} - sure
             written |= {p for n, bases, sliced in views if sliced and n in operated for p in bases}
@@ -457,12 +461,20 @@ class Outputs:
         return found
 
 
-def views_in(node: ast.FunctionDef) -> Iterator[tuple[str, set[str], bool]]:
-    """The names in a function that stand for parts of others: of which, and whether for slices."""
+def views_in(node: ast.FunctionDef, wide: set[str]) -> Iterator[tuple[str, set[str], bool]]:
+    """The names in a function that stand for parts of others: of which, and whether for slices.
+
+    `wide` are names that surely are arrays or containers.
+    """
     for s in own_nodes(node):
         if isinstance(s, ast.Assign) and isinstance(s.targets[0], ast.Name):
-            sliced = not isinstance(s.value, ast.Subscript) or has_slice(s.value.slice)
-            yield s.targets[0].id, changed_roots(s.value) - {s.targets[0].id}, sliced
+            name = s.targets[0].id
+            if isinstance(s.value, ast.Name):
+                sliced = bool({name, s.value.id} & wide)
+            else:
+                sliced = not isinstance(s.value, ast.Subscript) or has_slice(s.value.slice)
+            if sliced or isinstance(s.value, ast.Subscript):
+                yield name, changed_roots(s.value) - {name}, sliced
         elif isinstance(s, ast.For):
             bases = set().union(*map(changed_roots, iterated(s.iter)))
             for n in ast.walk(s.target):

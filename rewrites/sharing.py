@@ -164,7 +164,7 @@ def items_of(held: Shares) -> Shares:
 
 
 def inside(held: Shares, depth: int = 1) -> Shares:
-    """What something that holds a value shares; nothing is told apart deeper than in three steps."""
+    """What something that holds a value shares; told apart to a depth of three steps."""
     return frozenset(s._replace(inside=min(s.inside + depth, 3)) for s in held)
 
 

@@ -70,7 +70,7 @@ class Stores(Building):
 
     def do_AugAssign(self, s: ast.AugAssign) -> None:
         target = s.target
-        root = target
+        root: ast.expr = target
         while isinstance(root, ast.Subscript):
             root = root.value
         if grows(s) and not (isinstance(root, ast.Name) and self.is_own(root.id)):

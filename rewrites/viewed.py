@@ -12,7 +12,7 @@ import ast
 import copy
 from dataclasses import dataclass, field
 
-from overt.rewrites.scopes import NESTED, own_nodes, parameters, yields
+from overt.rewrites.scopes import NESTED, own_nodes, yields
 from overt.rewrites.sharing import MAKERS
 
 TURNED = frozenset("T mT".split())  # attributes that undo themselves

@@ -272,7 +272,8 @@ class Through:
             through |= met
         if through:
             s = copy.copy(s)
-            s.through = frozenset(through | changed)  # type: ignore[attr-defined]
+            given = getattr(s, "through", frozenset())
+            s.through = given | through | changed  # type: ignore[attr-defined]
         if inside is None:
             known = {
                 n: replace(v, detached=True) if v.base in changed and v.index else v
@@ -419,10 +420,11 @@ class Through:
         result = returned_expression(node) if node is not None else None
         if node is None or result is None or not all(map(is_plain_index, call.args)):
             return None
-        given = dict(zip([a.arg for a in (*node.args.posonlyargs, *node.args.args)], call.args))
+        names = [a.arg for a in (*node.args.posonlyargs, *node.args.args)]
+        given = dict(zip(names, call.args, strict=False))
         given |= {k.arg: k.value for k in call.keywords if k.arg}
-        names = {n.id for n in ast.walk(result) if isinstance(n, ast.Name)}
-        return core.substitute(result, given) if names <= given.keys() else None
+        read = {n.id for n in ast.walk(result) if isinstance(n, ast.Name)}
+        return core.substitute(result, given) if read <= given.keys() else None
 
     # --- loops
 

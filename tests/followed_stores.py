@@ -7,6 +7,29 @@ import types
 import overt.numpy as np
 
 
+def same(a):
+    return a
+
+
+def top(a):
+    return a[:2]
+
+
+def outer2(v, k):
+    w = v[1:]
+    w *= k
+
+
+def outer4(v, k):
+    for r in v:
+        r *= k
+
+
+def outer5(v, k):
+    w = v
+    w[0] = k
+
+
 def put(v, k):
     v[0] = k
 
@@ -28,6 +51,11 @@ def half(v):
 def bump(v):
     v[0] = 5.0
     return np.sum(v)
+
+
+def halved(v):
+    v *= 0.5
+    return v
 
 
 def late(v, k):
@@ -978,7 +1006,182 @@ def sorted_along_an_axis_by_name(x):
     return a[0, 0] * 3 + a[1, 1] * 2 + a[0, 1]
 
 
+def view_from_helper(x):
+    a = np.arange(1.0, 7.0) * x
+    t = top(a)
+    t[0] = x * x
+    return np.sum(a * a)
+
+
+def view_from_helper_read(x):
+    a = np.arange(1.0, 7.0) * x
+    t = top(a)
+    a[0] = x * x
+    return np.sum(t * t)
+
+
+def argument_given_back(x):
+    a = np.arange(1.0, 7.0) * x
+    t = same(a)
+    t[0] = x * x
+    return np.sum(a * a)
+
+
+def helper_halves_and_returns(x):
+    a = np.arange(1.0, 4.0) * x
+    b = half(a)
+    return np.sum(a * b)
+
+
+def changed_within_expression(x):
+    a = np.arange(1.0, 4.0) * x
+    return bump(a) + a[0]
+
+
+def changed_within_product(x):
+    a = np.arange(1.0, 4.0) * x
+    y = bump(a) * a[0]
+    return y
+
+
+def changed_within_test(x):
+    a = np.arange(1.0, 4.0) * x
+    if bump(a) > 3.0:
+        return a[0] * x
+    return x
+
+
+def changed_within_display(x):
+    a = np.arange(1.0, 4.0) * x
+    return [bump(a), a[0]][1] * x
+
+
+def changed_by_keyword(x):
+    a = np.arange(1.0, 4.0) * x
+    scale(v=a, k=x)
+    return np.sum(a)
+
+
+def two_levels_by_slice(x):
+    a = np.arange(1.0, 4.0) * x
+    outer2(a, 2 * x)
+    return np.sum(a)
+
+
+def two_levels_by_rows(x):
+    a = np.arange(1.0, 7.0).reshape(2, 3) * x
+    outer4(a, 2 * x)
+    return np.sum(a)
+
+
+def two_levels_by_name(x):
+    a = np.arange(1.0, 4.0) * x
+    outer5(a, 2 * x)
+    return np.sum(a)
+
+
+def result_is_argument_stored(x):
+    a = np.arange(1.0, 4.0) * x
+    b = ret(a)
+    b[1] = 7 * x
+    return np.sum(a * x)
+
+
+def comprehension_stores(x):
+    xs = [np.ones(2) * x, np.ones(2)]
+    [bump(v) for v in xs]
+    return np.sum(xs[0])
+
+
+def result_times_argument(x):
+    a = np.arange(1.0, 4.0) * x
+    return np.sum(a * again(a) * bump(a))
+
+
+def result_after_what_it_changes(x):
+    a = np.arange(1.0, 4.0) * x
+    return a[0] * 3.0 + np.sum(a) * np.sum(again(a)) + a[1]
+
+
+def changed_in_a_loop_test(x):
+    a = np.arange(1.0, 4.0) * x
+    while halved(a)[0] > 0.1:
+        a[1] += x
+    return np.sum(a)
+
+
+def changed_and_added(x):
+    a = np.arange(1.0, 4.0) * x
+    a[1] += np.sum(again(a)) * a[1]
+    return np.sum(a * a)
+
+
+def helper_of_a_view(x):
+    a = np.arange(1.0, 5.0) * x
+
+    def doubled(v, k):
+        b = v[k:]
+        b *= 2
+
+    doubled(a, 1)
+    return np.sum(a * a)
+
+
+def helper_of_rows(x):
+    a = np.arange(1.0, 5.0).reshape(2, 2) * x
+
+    def doubled(v):
+        for row in v:
+            row[0] *= 2
+
+    doubled(a)
+    return np.sum(a * a)
+
+
+def holder_named_in_a_store(x):
+    a = np.arange(1.0, 4.0) * x
+    (b := a)[0] = np.sum(a)
+    (c := b)[1] *= x
+    return np.sum(a * c)
+
+
+def copies_of_rows_in_three_levels(x):
+    ms = [[[x, 2.0], [3.0 * x, 1.0]], [[x * x, x], [1.0, x]]]
+    cs = [[row[:] for row in m] for m in ms]
+    cs[0][1][0] *= x
+    ms[1][0][1] += 2.0 * x
+    return ms[0][1][0] + 2.0 * ms[1][0][1] + cs[0][1][0] * cs[1][0][1]
+
+
+def stores_by_negative_steps(x):
+    a = np.arange(1.0, 6.0) * x
+    a[4:1:-1] += np.arange(3.0) * x
+    a[::-1][:2] *= 2.0
+    a[::2][1] = a[0] * x
+    return np.sum(a * np.arange(5.0))
+
+
+def nested_lists_stored(x):
+    a = np.ones((4, 2)) * x
+    a[1:3] = [[x, 2.0], [a[0, 0] * x, 1.0]]
+    a[3, :] = x, 3.0
+    a[-1:] *= (2.0, x)
+    a[0, :] += [x, x * x]
+    return np.sum(a * a * a)
+
+
+def results_of_a_comprehension(x):
+    rows = [np.ones(2) * x, np.arange(2.0) * x]
+    return np.sum(sum([again(row) for row in rows])) * np.sum(rows[0]) + rows[1][1]
+
+
 HELPERS = [
+    "halved",
+    "same",
+    "top",
+    "outer2",
+    "outer4",
+    "outer5",
     "again",
     "late",
     "bump",

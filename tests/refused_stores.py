@@ -7,14 +7,6 @@ import types
 import overt.numpy as np
 
 
-def top(a):
-    return a[:2]
-
-
-def same(a):
-    return a
-
-
 class M:
     def __init__(self, a):
         self.a = a
@@ -29,11 +21,6 @@ class M:
         v *= k
 
 
-def half(v):
-    v /= 2.0
-    return v + 1.0
-
-
 def bump(v):
     v[0] = 5.0
     return np.sum(v)
@@ -43,33 +30,9 @@ def zeroed(vs):
     vs[0][0] = 0.0
 
 
-def scale(v, k):
-    v *= k
-
-
-def outer2(v, k):
-    w = v[1:]
-    w *= k
-
-
-def outer4(v, k):
-    for r in v:
-        r *= k
-
-
-def outer5(v, k):
-    w = v
-    w[0] = k
-
-
 def rebinds(v):
     v[0] = 3.0
     v = v * 2
-    return v
-
-
-def ret(v):
-    v[0] = 2.0
     return v
 
 
@@ -137,27 +100,6 @@ def copy_in_one_branch(x):
     if x > 0.6:
         r = r.copy()
     r[0] = 7 * x
-    return np.sum(a * a)
-
-
-def view_from_helper(x):
-    a = np.arange(1.0, 7.0) * x
-    t = top(a)
-    t[0] = x * x
-    return np.sum(a * a)
-
-
-def view_from_helper_read(x):
-    a = np.arange(1.0, 7.0) * x
-    t = top(a)
-    a[0] = x * x
-    return np.sum(t * t)
-
-
-def argument_given_back(x):
-    a = np.arange(1.0, 7.0) * x
-    t = same(a)
-    t[0] = x * x
     return np.sum(a * a)
 
 
@@ -540,70 +482,10 @@ def best_kept_by_name(x):
     return np.sum(best) + np.sum(cur)
 
 
-def helper_halves_and_returns(x):
-    a = np.arange(1.0, 4.0) * x
-    b = half(a)
-    return np.sum(a * b)
-
-
-def changed_within_expression(x):
-    a = np.arange(1.0, 4.0) * x
-    return bump(a) + a[0]
-
-
-def changed_within_product(x):
-    a = np.arange(1.0, 4.0) * x
-    y = bump(a) * a[0]
-    return y
-
-
-def changed_within_test(x):
-    a = np.arange(1.0, 4.0) * x
-    if bump(a) > 3.0:
-        return a[0] * x
-    return x
-
-
-def changed_within_display(x):
-    a = np.arange(1.0, 4.0) * x
-    return [bump(a), a[0]][1] * x
-
-
-def changed_by_keyword(x):
-    a = np.arange(1.0, 4.0) * x
-    scale(v=a, k=x)
-    return np.sum(a)
-
-
-def two_levels_by_slice(x):
-    a = np.arange(1.0, 4.0) * x
-    outer2(a, 2 * x)
-    return np.sum(a)
-
-
-def two_levels_by_rows(x):
-    a = np.arange(1.0, 7.0).reshape(2, 3) * x
-    outer4(a, 2 * x)
-    return np.sum(a)
-
-
-def two_levels_by_name(x):
-    a = np.arange(1.0, 4.0) * x
-    outer5(a, 2 * x)
-    return np.sum(a)
-
-
 def helper_binds_anew(x):
     a = np.arange(1.0, 4.0) * x
     b = rebinds(a)
     return np.sum(a * b)
-
-
-def result_is_argument_stored(x):
-    a = np.arange(1.0, 4.0) * x
-    b = ret(a)
-    b[1] = 7 * x
-    return np.sum(a * x)
 
 
 def lambda_stores(x):
@@ -611,12 +493,6 @@ def lambda_stores(x):
     f = lambda v: v.fill(x * x)
     f(a)
     return np.sum(a)
-
-
-def comprehension_stores(x):
-    xs = [np.ones(2) * x, np.ones(2)]
-    [bump(v) for v in xs]
-    return np.sum(xs[0])
 
 
 def helper_by_other_name(x):
@@ -765,15 +641,7 @@ HELPERS = [
     "M",
     "Obj",
     "bump",
-    "half",
-    "outer2",
-    "outer4",
-    "outer5",
     "rebinds",
-    "ret",
-    "same",
-    "scale",
-    "top",
     "zeroed",
 ]
 REFUSED = [

@@ -231,3 +231,45 @@ def test_a_sum_of_nothing_that_is_divided(x64):
         return sum([u for u in xs if u < 0.0]) / (2.0 + x * x) + x**3
 
     assert abs(float(overt.grad(overt.grad(f))(1.2)) - 7.2) < 1e-12
+
+
+def scanned_values(x):
+    carry, ys = overt.lax.scan(lambda c, t: (np.sin(c) * x + t, c * c), x, np.arange(3.0))
+    return carry + np.sum(ys)
+
+
+def counted_powers(x):
+    return overt.lax.fori_loop(0, 3, lambda i, c: c * x, 1.0)
+
+
+def repeated_sine(x):
+    return overt.lax.fori_loop(0, 3, lambda i, c: np.sin(c), x)
+
+
+def while_below(x):
+    step = lambda s: (s[0] + 1, np.sin(s[1]) * x)
+    return overt.lax.while_loop(lambda s: s[0] < 3, step, (0, x))[1]
+
+
+@pytest.mark.parametrize("f", [scanned_values, counted_powers, repeated_sine, while_below])
+def test_loops_of_lax(f):
+    x = numpy.float64(1.3)
+    second = overt.grad(overt.grad(f))
+    with overt.enable_x64(True):
+        wanted = (second(x + 1e-5) - second(x - 1e-5)) / 2e-5
+        for third in (
+            overt.grad(second)(x),
+            overt.jit(overt.grad(second))(x),
+            overt.jvp(second, (x,), (1.0,))[1],
+            overt.jit(lambda x: overt.jvp(second, (x,), (1.0,))[1])(x),
+        ):
+            numpy.testing.assert_allclose(third, wanted, rtol=1e-6)
+
+
+def test_a_gradient_by_a_pair():
+    def squares(x):
+        a, b = overt.grad(lambda y: y[0] * y[1] * y[0])((x, x))  # 2 x², x²
+        return a * b
+
+    third = overt.jvp(overt.grad(overt.grad(squares)), (5.0,), (1.0,))[1]
+    numpy.testing.assert_allclose(third, 48.0 * 5.0, rtol=1e-6)

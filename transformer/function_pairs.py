@@ -11,6 +11,7 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from overt.rewrites.refusal import Refusal
+from overt.runtime.closures import captured
 from overt.runtime.derivatives import children_of, is_inexact
 from overt.runtime.parts import is_array
 from overt.transformer import dependencies, transformed
@@ -68,10 +69,24 @@ class FunctionPull:
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, FunctionPull):
             return False
-        return (self.bwd, self.slots, self.kinds) == (other.bwd, other.slots, other.kinds)
+        alike = (self.slots, self.kinds) == (other.slots, other.kinds)
+        return alike and same_function(self.bwd, other.bwd)
 
     def __hash__(self) -> int:
-        return hash((id(self.bwd), self.slots, self.kinds))
+        return hash((self.slots, self.kinds))
+
+
+def same_function(f: Any, g: Any, seen: frozenset[tuple[int, int]] = frozenset()) -> bool:
+    """Whether two functions have one text and have captured the same: a loop copies functions."""
+    if f is g or (id(f), id(g)) in seen:
+        return True
+    if not (isinstance(f, types.FunctionType) and isinstance(g, types.FunctionType)):
+        return False
+    if f.__code__ != g.__code__ or f.__globals__ is not g.__globals__:
+        return False
+    seen |= {(id(f), id(g))}
+    pairs = zip(captured(f), captured(g), strict=True)
+    return all(same_function(x, y, seen) for x, y in pairs)
 
 
 def float_parts(out: Any) -> Any:
