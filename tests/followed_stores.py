@@ -1172,7 +1172,7 @@ def nested_lists_stored(x):
 
 def results_of_a_comprehension(x):
     rows = [np.ones(2) * x, np.arange(2.0) * x]
-    return np.sum(sum([again(row) for row in rows])) * np.sum(rows[0]) + rows[1][1]
+    return sum([bump(row) for row in rows]) * np.sum(rows[0]) + rows[1][0]
 
 
 HELPERS = [
