@@ -272,7 +272,7 @@ class Through:
             through |= met
         if through:
             s = copy.copy(s)
-            given = getattr(s, "through", frozenset())
+            given: frozenset[str] = getattr(s, "through", frozenset())
             s.through = given | through | changed  # type: ignore[attr-defined]
         if inside is None:
             known = {
