@@ -13,6 +13,7 @@ from overt.runtime.aval import Aval, aval_of
 from overt.runtime.errors import BatchedPredicateError
 from overt.runtime.interop import as_array
 from overt.runtime.parts import NUMBERS
+from overt.runtime.places import asked_by_a_program
 from overt.runtime.primitive import Composite, Primitive, broadcast_shapes
 
 # Operands that are no arrays of ours yet.
@@ -99,7 +100,12 @@ class Lanes(Array):
             "elsewhere use np.where"
         )
 
+    def __str__(self) -> str:
+        return str(self.numbers("a text of it")) if asked_by_a_program() else repr(self)
+
     def __repr__(self) -> str:
+        if asked_by_a_program():
+            return repr(self.numbers("a text of it"))
         return f"Lanes({self.aval}, {self.lanes} lanes, {self.value!r})"
 
 

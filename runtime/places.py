@@ -11,7 +11,12 @@ from pathlib import Path
 from types import CodeType
 from typing import NamedTuple
 
-__all__ = ["GENERATED", "SCOPES", "Place", "line_of", "named_scope", "noted", "origin"]
+from overt.runtime.ownership import is_users_file
+
+__all__ = [
+    "GENERATED", "SCOPES", "Place", "asked_by_a_program", "line_of", "named_scope", "noted",
+    "origin",
+]  # fmt: skip
 
 # The names of the scopes that code of this context is in.
 SCOPES: ContextVar[tuple[str, ...]] = ContextVar("overt_scopes", default=())
@@ -28,6 +33,15 @@ class Place(NamedTuple):
     code: CodeType
     instruction: int
     scopes: tuple[str, ...]
+
+
+def asked_by_a_program() -> bool:
+    """Whether the caller's caller is code of the user's, rewritten or not, rather than a tool."""
+    frame = sys._getframe(2)
+    if frame.f_code.co_name == "__format__" and frame.f_back is not None:
+        frame = frame.f_back
+    file = frame.f_code.co_filename
+    return file in GENERATED or not file.startswith("<") and is_users_file(file)
 
 
 @contextmanager

@@ -11,6 +11,7 @@ import collections
 import functools
 import inspect
 import itertools
+import sys
 import threading
 import types
 from collections.abc import Iterator
@@ -32,6 +33,8 @@ LEFT = frozenset(
     "__dir__ __getattribute__ __getattr__ __instancecheck__ __subclasscheck__ __subclasshook__ "
     "__bytes__ __fspath__ __getnewargs__ __prepare__ __mro_entries__".split()
 )
+# What finds things by texts.
+BY_TEXT = frozenset("globals vars locals eval exec getattr import_module modules".split())
 MOST = 100  # items of a container that are looked at
 _LOCK = threading.RLock()
 _classes: dict[type, dict[str, Any]] = {}  # what they define, where something else stands now
@@ -95,12 +98,12 @@ def _visit(x: Any) -> None:
             except ValueError:  # not set yet
                 continue
         if is_users(x):
-            _namespace(x.__globals__)
+            _named(x.__code__, x.__globals__)
     elif isinstance(x, types.ModuleType):
         if is_users_module(x):
             _namespace(vars(x))
     elif isinstance(x, type):
-        for kind in x.__mro__:
+        for kind in (*x.__mro__, type(x)):
             if not is_library(kind.__module__):
                 _class(kind)
     elif isinstance(x, dict):
@@ -123,6 +126,33 @@ def _visit(x: Any) -> None:
         _visit(getattr(x, "__dict__", None))
 
 
+@functools.lru_cache(maxsize=4096)
+def _names(code: types.CodeType) -> frozenset[str]:
+    """All names in a function's code: of globals, attributes and imports."""
+    found = set(code.co_names)
+    for inner in code.co_consts:
+        if isinstance(inner, types.CodeType):
+            found |= _names(inner)
+    return frozenset(found)
+
+
+def _named(code: types.CodeType, space: dict[str, Any]) -> None:
+    """What a function's code names, directly or in a module; all of it where names are made."""
+    names = _names(code)
+    if names & BY_TEXT:
+        _namespace(space)
+    for name in names:
+        found = space.get(name, None)
+        if found is None:
+            found = sys.modules.get(name)
+        if isinstance(found, types.ModuleType):
+            if is_users_module(found):
+                for inner in names & vars(found).keys():
+                    _visit(vars(found)[inner])
+        else:
+            _visit(found)
+
+
 def _namespace(space: dict[str, Any]) -> None:
     if id(space) not in _seen:
         _seen[id(space)] = space
@@ -133,6 +163,9 @@ def _namespace(space: dict[str, Any]) -> None:
 def _class(kind: type) -> None:
     """Put what runs the lifted forms where a class defines what Python calls itself."""
     for name, value in list(vars(kind).items()):
+        _visit(value)
+        for part in ("__func__", "fget", "fset", "func"):
+            _visit(getattr(value, part, None))
         made = _standing_in(name, value)
         if made is not None:
             _classes.setdefault(kind, {})[name] = value

@@ -17,7 +17,7 @@ from overt.runtime import config, interop
 from overt.runtime.array import Array, DeviceArray
 from overt.runtime.aval import Aval, aval_of
 from overt.runtime.errors import UnexpectedTracerError, conversion_error
-from overt.runtime.places import Place, line_of, origin
+from overt.runtime.places import Place, asked_by_a_program, line_of, origin
 from overt.runtime.primitive import GRAPH, LITERALS, Primitive
 
 # Host arrays up to this many elements are written into the program; larger ones are its inputs.
@@ -153,7 +153,12 @@ class Symbolic(Array):
         text = linecache.getline(file, line).strip()
         return f"made while a function was compiled ({file}:{line}: {text})"
 
+    def __str__(self) -> str:
+        return str(self.concrete("a text of it")) if asked_by_a_program() else repr(self)
+
     def __repr__(self) -> str:
+        if asked_by_a_program():
+            return repr(self.concrete("a text of it"))
         return f"Symbolic({self.aval})"
 
 
