@@ -382,7 +382,7 @@ def alike(a: Any, b: Any) -> bool:
     if type(a) in NUMBERS or type(a) in (str, set, Held):
         return bool(a == b) and repr(a) == repr(b) if type(a) is float else bool(a == b)
     if isinstance(a, (list, tuple)):
-        return len(a) == len(b) and all(map(alike, a, b))
+        return len(a) == len(b) and (all(map(operator.is_, a, b)) or all(map(alike, a, b)))
     if isinstance(a, dict):
         return list(a) == list(b) and all(alike(a[k], b[k]) for k in a)
     return type(a) is Queue and alike(a.items, b.items)

@@ -142,7 +142,7 @@ def _named(code: types.CodeType, space: dict[str, Any]) -> None:
     if names & BY_TEXT:
         _namespace(space)
     for name in names:
-        found = space.get(name, None)
+        found = space.get(name)
         if found is None:
             found = sys.modules.get(name)
         if isinstance(found, types.ModuleType):

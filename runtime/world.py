@@ -11,7 +11,7 @@ import dataclasses
 import dis
 import functools
 import types
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from typing import Any
 
 from overt.runtime.array import Array
@@ -24,6 +24,8 @@ __all__ = ["MISSING", "Slot", "World", "is_users_object"]
 CONTAINERS = (list, dict, set, collections.deque)
 MISSING: Any = type("Missing", (), {"__repr__": lambda self: "nothing"})()
 MOST = 20_000  # things looked at
+LONG = 64  # items, from where it pays to ask first whether they are plain
+PLAIN = {*NUMBERS, str, bytes, type(None)}
 
 Slot = tuple[int, str]  # of which holder, and the name there
 
@@ -141,10 +143,10 @@ class World:
         if isinstance(x, types.FunctionType):
             self.function(x)
         elif isinstance(x, (list, tuple, set, frozenset, collections.deque)):
-            for item in x:
+            for item in () if is_long_plain(x) else x:
                 self.visit(item)
         elif isinstance(x, dict):
-            for item in x.values():
+            for item in () if is_long_plain(x.values()) else x.values():
                 self.visit(item)
         elif isinstance(x, functools.partial):
             self.visit(x.func)
@@ -261,8 +263,10 @@ class World:
         if depth > 16:
             return Held(x)
         if type(x) is list:
-            return [self.packed(v, depth + 1) for v in x]
+            return x.copy() if is_long_plain(x) else [self.packed(v, depth + 1) for v in x]
         if isinstance(x, dict):
+            if is_long_plain(x.values()):
+                return copy_of(x, dict(x))
             return copy_of(x, {k: self.packed(v, depth + 1) for k, v in x.items()})
         if isinstance(x, collections.deque):
             return Queue([self.packed(v, depth + 1) for v in x], x.maxlen)
@@ -342,6 +346,11 @@ def _names_in(code: types.CodeType) -> tuple[frozenset[str], frozenset[str], fro
     return frozenset(stored), frozenset(globals_stored), frozenset(read)
 
 
+def is_long_plain(items: Collection[Any]) -> bool:
+    """Whether these are many numbers and texts, and nothing else."""
+    return len(items) > LONG and PLAIN.issuperset(map(type, items))
+
+
 def is_frozen(x: Any) -> bool:
     """Whether an object surely does not change: a tuple, a frozen dataclass."""
     parameters = getattr(type(x), "__dataclass_params__", None)
@@ -378,6 +387,11 @@ def unpacked(packed: Any, place: Any = None) -> Any:
             place.extend(items)
             return place
         return collections.deque(items, packed.most)
+    if type(packed) is list and is_long_plain(packed):
+        if type(place) is not list:
+            return packed.copy()
+        place[:] = packed
+        return place
     if type(packed) is list:
         fits = type(place) is list and len(place) == len(packed)
         inside = place if fits else [None] * len(packed)
@@ -390,8 +404,8 @@ def unpacked(packed: Any, place: Any = None) -> Any:
         former = place if isinstance(place, dict) else {}
         found = {k: unpacked(v, former.get(k)) for k, v in packed.items()}
         if isinstance(place, dict):
-            for key in [k for k in place if k not in found]:
-                del place[key]
+            if list(place) != list(found):
+                place.clear()
             place.update(found)
             return place
         return copy_of(packed, found)

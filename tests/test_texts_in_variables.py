@@ -81,4 +81,3 @@ def test_values_that_a_program_knows_have_texts():
 
     overt.jit(f)(1.0)
     assert texts == ["[1.5 2.5]"]
-

@@ -19,6 +19,7 @@ from overt.runtime.special_methods import definitions
 from overt.transformer.parted import MISSING, pairs_of, pairs_of_class, snapshot_of
 
 _PLAIN = (int, float, complex, str, bytes, bool)
+LONG = 64  # items, from where it pays to compare them by identity first
 DEPTH = 8  # deeper parts count by their identity, and are observed for themselves
 
 
@@ -151,7 +152,7 @@ def sharing(objects: list[Any]) -> list[int]:
 class Parts(Seen):
     """A container or an object of the user's: a copy of its parts, each observed."""
 
-    __slots__ = ("kind", "keys", "parts", "values")
+    __slots__ = ("kind", "keys", "parts", "values", "plain")
     simple = False
 
     def __init__(self, value: Any, pairs: list[tuple[Any, Any]], parts: list[Seen]):
@@ -160,10 +161,23 @@ class Parts(Seen):
         self.keys = [key for key, _ in pairs]
         self.values = [part for _, part in pairs]
         self.parts = parts
+        # Whether items that are the same objects settle it.
+        self.plain = self.kind in (list, tuple) and len(parts) > LONG and all(
+            type(part) is Plain for part in parts
+        )  # fmt: skip
+
+    def put(self, position: int, seen: Seen) -> None:
+        """Observe one part in another way."""
+        self.parts[position] = seen
+        self.plain = False
 
     def matches(self, x: Any, arrays: list[Any]) -> bool:
         if type(x) is not self.kind:
             return False
+        if self.plain and len(x) == len(self.values) and all(map(is_, x, self.values)):
+            if isinstance(arrays, Met):
+                arrays.objects.append(x)
+            return True
         pairs = pairs_of(x)
         if pairs is None or [key for key, _ in pairs] != self.keys:
             return False

@@ -259,7 +259,7 @@ def note_injected(watch: Watch, write: Write, x: Any) -> None:
         mark = write.place.mark
         watch.places[mark] = (write.place, seen)
     else:
-        parent.parts[position] = seen
+        parent.put(position, seen)
         parent.values[position] = x
 
 
@@ -272,7 +272,7 @@ def replace_number(watch: Watch, write: Write, number: Number) -> None:
     if parent is None:
         watch.places[write.place.mark] = (write.place, number)
     else:
-        parent.parts[position] = number
+        parent.put(position, number)
 
 
 def evaluated(graph: Graph) -> set[int]:
