@@ -235,7 +235,7 @@ class Expressions(ast.NodeTransformer):
 
     def comprehension(self, node: ast.AST) -> ast.AST:
         hidden = self.hidden
-        if self.changes_local(node) and changes_targets(node):
+        if self.changes_local(node) and changes_targets(node, node is not self.builder.unused):
             raise Refusal(
                 "a comprehension changes what it runs over",
                 "Write it as a loop.",
@@ -274,12 +274,13 @@ class Expressions(ast.NodeTransformer):
         """Whether each step of a comprehension changes a container of the function."""
         if not isinstance(node, ast.ListComp | ast.SetComp | ast.DictComp | ast.GeneratorExp):
             return False
-        return bool(changed_by_steps(node) & self.builder.local)
+        read = node is not self.builder.unused
+        return bool(changed_by_steps(node, read) & self.builder.local)
 
 
-def changes_targets(node: ast.AST) -> bool:
+def changes_targets(node: ast.AST, read: bool) -> bool:
     """Whether the steps of a comprehension change its own variables: parts of its containers."""
-    return bool(changed_by_calls(node) & targets_of(node))
+    return bool(changed_by_calls(node, read) & targets_of(node))
 
 
 def of_list(node: ast.Call) -> ast.Call:

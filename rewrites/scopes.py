@@ -11,6 +11,9 @@ CHANGING = frozenset(
     "popleft appendleft extendleft rotate fill".split()
 )
 
+# Those that give more than None.
+GIVING = frozenset("setdefault pop popitem popleft".split())
+
 # Helpers that give a container or an array with one item set.
 SET_ITEM = frozenset(("@set_item", "@put_item", "@stored_in"))
 
@@ -161,6 +164,7 @@ def free_names_of_class(node: ast.ClassDef) -> set[str]:
 def changed_names(s: ast.AST) -> set[str]:
     """Names that a statement binds or whose containers it changes."""
     found: set[str] = set()
+    unused = s.value if isinstance(s, ast.Expr) else None
 
     def visit(node: ast.AST) -> None:
         if isinstance(node, ast.FunctionDef | ast.ClassDef):
@@ -184,7 +188,7 @@ def changed_names(s: ast.AST) -> set[str]:
             for inner in ast.walk(node):
                 if isinstance(inner, ast.NamedExpr):
                     found.add(inner.target.id)
-            found.update(changed_by_steps(node))
+            found.update(changed_by_steps(node, node is not unused))
             return
         for child in ast.iter_child_nodes(node):
             visit(child)
@@ -199,21 +203,27 @@ def targets_of(node: ast.AST) -> set[str]:
     return {n.id for g in generators for n in ast.walk(g.target) if isinstance(n, ast.Name)}
 
 
-def changed_by_calls(node: ast.AST) -> set[str]:
-    """The names whose objects methods that are called in an expression change."""
+def changed_by_calls(node: ast.AST, read: bool = False) -> set[str]:
+    """The names whose objects methods that are called in an expression change.
+
+    Where the values of a comprehension are `read`, a method of its variables that would give
+    nothing, if it were one of a container, is one of an object of the user's, which gives another.
+    """
     found: set[str] = set()
+    own = targets_of(node) if read else set()
     for n in ast.walk(node):
         if isinstance(n, ast.Call) and isinstance(n.func, ast.Attribute):
             if n.func.attr in CHANGING:
-                found |= root_name(n.func.value)
+                names = root_name(n.func.value)
+                found |= names if n.func.attr in GIVING else names - own
     return found
 
 
 def changed_by_steps(
-    node: ast.ListComp | ast.SetComp | ast.DictComp | ast.GeneratorExp,
+    node: ast.ListComp | ast.SetComp | ast.DictComp | ast.GeneratorExp, read: bool = True
 ) -> set[str]:
     """Names of the function's containers that a comprehension's steps change."""
-    found = changed_by_calls(node)
+    found = changed_by_calls(node, read)
     for g in reversed(node.generators):  # what runs over a container changes the container
         own = {n.id for n in ast.walk(g.target) if isinstance(n, ast.Name)}
         if found & own:

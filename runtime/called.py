@@ -7,6 +7,7 @@ from typing import Any
 
 from overt.runtime.array import Array
 from overt.runtime.closures import captured_leaves
+from overt.runtime.config import current
 from overt.runtime.levels import INSIDE
 from overt.runtime.primitive import GRAPH
 from overt.runtime.tree import tree_leaves
@@ -22,7 +23,7 @@ def call(fn: Callable, *args: Any, **kwargs: Any) -> Any:
 def call_method(holder: Any, name: str, *args: Any) -> Any:
     """`holder.name(*args)` of an object of the user's, which may hold values that have lanes."""
     method = getattr(holder, name)
-    if GRAPH.get() is None and not INSIDE.get():
+    if GRAPH.get() is None and not INSIDE.get() and not current().disable_jit:
         return method(*args)
     from overt.runtime import lifted
 

@@ -19,7 +19,7 @@ from overt.runtime.predicates import predicate
 from overt.runtime.primitive import GRAPH
 from overt.runtime.record import RECORDING, Tape
 from overt.runtime.rollback import Mark
-from overt.runtime.setbacks import Changes, HoldsValues, More, Shared, Unlike
+from overt.runtime.setbacks import Changes, Differing, HoldsValues, More, Shared, Unlike
 from overt.runtime.tree import tree_leaves
 
 __all__ = [
@@ -127,8 +127,10 @@ def _staged(loop: Loop, values: tuple) -> tuple:
         mark = Mark()
         try:
             return recorded_loop(loop, values, tape, _staged)
-        except HoldsValues:
+        except HoldsValues as error:
             if not _may_run_in_python(loop, values):
+                raise
+            if isinstance(error, Differing) and loop.of is not None:
                 raise
         mark.restore()
         return run_in_python(loop, values)
@@ -154,9 +156,11 @@ def _staged(loop: Loop, values: tuple) -> tuple:
             before = values
             values = loop.body(None if loop.items is None else loop.items.item(0), values)
             if loop.until is not None and predicate(values[loop.until]) is not False:
-                if is_short(loop):
-                    return run_in_python(loop, before)
-                raise _explained(loop, error) from None
+                if not is_short(loop):
+                    raise _explained(loop, error) from None
+                if loop.of is not None:
+                    raise Differing("a loop changes what its variables are") from None
+                return run_in_python(loop, before)
             loop = loop.rest()
             try:
                 return _loop_tuple(loop, values)

@@ -11,7 +11,15 @@ if TYPE_CHECKING:
     from overt.runtime.changes import State
     from overt.runtime.world import Slot
 
-__all__ = ["Changes", "ChangesInSomeLanes", "HoldsValues", "More", "Unlike", "describe"]
+__all__ = [
+    "Changes",
+    "ChangesInSomeLanes",
+    "Differing",
+    "HoldsValues",
+    "More",
+    "Unlike",
+    "describe",
+]
 
 
 class Unlike(TypeError):
@@ -45,6 +53,10 @@ class Shared(Changes):
 
 class HoldsValues(Shared):
     """A loop makes functions that hold values of its own, of which no record is kept."""
+
+
+class Differing(HoldsValues):
+    """Variables of a loop are of another kind after each iteration, and so its record would be."""
 
 
 class More(Exception):

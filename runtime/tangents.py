@@ -233,7 +233,7 @@ def call_with_tangents(
         settled(level, fn, args, keywords)
     elif is_kept(level, fn, args, keywords) or keeps_unseen(level, fn, *args):
         raise Escape(fn, KEPT)
-    return parted(level, out)
+    return parted(level, out, outermost)
 
 
 def is_iterator(x: Any) -> bool:
@@ -321,8 +321,11 @@ def dots_of_view(x: Any, dot: Any) -> Any:
     return list(dot) if isinstance(x, VIEWS[1]) else [None for _ in x]
 
 
-def parted(level: int, out: Any) -> tuple[Any, Any]:
-    """A result and its tangent, apart."""
+def parted(level: int, out: Any, outermost: bool = False) -> tuple[Any, Any]:
+    """A result and its tangent, apart.
+
+    Operators of an object matter to whoever goes on with it, where that is a derivative's text.
+    """
     if is_array(out):
         primal, dot = primal_at(level, out), tangent_at(level, out)
         return primal, zero_dot(primal) if dot is None else dot
@@ -335,7 +338,7 @@ def parted(level: int, out: Any) -> tuple[Any, Any]:
             raise Escape(out)
         return out, None
     values, rebuild = found
-    pairs = [parted(level, part) for part in values]
+    pairs = [parted(level, part, outermost) for part in values]
     dots = [dot for _, dot in pairs]
     if is_wrapping(out):
         out_dot = dots[0]
@@ -343,7 +346,7 @@ def parted(level: int, out: Any) -> tuple[Any, Any]:
         out_dot = tuple(dots) if type(out) is functools.partial else rebuild(dots)
     if not any(holds(level, part) for part in values):
         return out, out_dot
-    if has_operators(out):
+    if has_operators(out) and not outermost:
         raise Escape(out)
     return rebuild([primal for primal, _ in pairs]), out_dot
 

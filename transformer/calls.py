@@ -9,6 +9,7 @@ primitives' rules.
 from __future__ import annotations
 
 import builtins
+import collections
 import copy
 import dataclasses
 import functools
@@ -399,6 +400,8 @@ def of_builtin(f: Any, args: tuple[Any, ...], keywords: dict[str, Any]) -> Any:
     if name == "reduce" and len(args) == 2:
         plain = reduce_rest
     if name in ("sum", "max", "min") and args and not isinstance(args[0], (list, tuple, dict)):
+        if isinstance(args[0], collections.deque) and args[0].maxlen is not None:
+            raise Escape(args[0], "a deque of limited length is read as a whole")
         if not hasattr(args[0], "shape"):
             args = (list(args[0]), *args[1:])
     return vjp_of(plain, *args, **keywords)

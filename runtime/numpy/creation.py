@@ -6,6 +6,7 @@ the program, so that nothing large is embedded in it.
 
 from __future__ import annotations
 
+import collections
 import math
 import operator
 from collections.abc import Callable, Iterator
@@ -192,6 +193,8 @@ def array(
            [3, 4]], dtype=int32)
     """
     wanted = None if dtype is None else dtypes.canonicalize(dtype, explicit=True)
+    if isinstance(object, collections.deque):
+        object = list(object)
     if hasattr(type(object), "__overt_truth__"):  # a list of some items
         object = object.as_array()
     if isinstance(object, Array):
