@@ -39,7 +39,7 @@ def rank_of_call(node: ast.Call, shapes: Shapes) -> int | None:
     if isinstance(node.func, ast.Name) and node.func.id in SET_ITEM and node.args:
         return rank_of(node.args[0], shapes)
     fn = shapes.resolver.object(node.func)
-    if fn is None or not node.args or not (fn.__module__ or "").startswith(MODULES):
+    if fn is None or not node.args or not (getattr(fn, "__module__", "") or "").startswith(MODULES):
         return None
     name, first = getattr(fn, "__name__", ""), node.args[0]
     if name in LIKE:

@@ -15,6 +15,7 @@ from overt.rewrites.core import Assign, Block, Carry, For, If, Stmt, While
 from overt.rewrites.flatten import is_cheap
 from overt.rewrites.pushes import is_push, push
 from overt.rewrites.reverse_branches import is_comparison
+from overt.rewrites.shapes import SCALAR
 
 if TYPE_CHECKING:
     from overt.rewrites.sweep import Sweep
@@ -137,7 +138,8 @@ class LoopReversal:
             if n in self.loose:  # and stays so where no iteration runs
                 kinds[n] = (False, True)
             ends.append(sweep.full(n, bar) if bar is not None else self.zero_inside(n))
-        body = tuple(sweep.out)
+        stale = [(inside, n) for inside, _, n, _ in carries if n not in sweep.bars]
+        body = self.with_own_shapes(tuple(sweep.out), stale)
         sweep.bars, sweep.out = around, outer_out
         for c in carried:
             sweep.bars.pop(c.out, None)
@@ -158,12 +160,33 @@ class LoopReversal:
             if n not in inits:
                 array, missing = kinds[n]
                 sweep.bars[n] = Bar(core.name(after), False, array, missing=missing)
+        anew = {n for _, n in stale}
         for _, _, n, after in carries:  # the loop may start with one of the names it reads
             if n in inits:
-                sweep.give(inits[n], core.name(after), *kinds[n])
+                sweep.give(inits[n], self.at_start(after, inits[n], n in anew), *kinds[n])
         for leaf, after, backwards in leaf_bars:
             sweep.give(leaf, self.gathered(after, leaf, backwards), array=False)
         return forward
+
+    def with_own_shapes(self, body: Block, stale: list[tuple[str, str]]) -> Block:
+        """Values set anew may differ in shape from those of the iteration that was undone before."""
+        own: list[Stmt] = []
+        table: dict[str, ast.expr] = {}
+        for inside, carried in stale:
+            value = self.set_anew(carried)
+            if value is None or self.sweep.shape(value) == SCALAR:
+                continue
+            held = self.fresh(value)
+            call = core.call(core.name("@fresh"), core.name(inside), core.name(value))
+            own.append(Assign(held, call))
+            table[inside] = core.name(held)
+        return (*own, *core.map_exprs(body, lambda e: core.substitute(e, table)))
+
+    def at_start(self, after: str, init: ast.expr, anew: bool) -> ast.expr:
+        """The cotangent of what a carried value starts as."""
+        if not anew or not isinstance(init, ast.Name) or self.sweep.shape(after) == SCALAR:
+            return core.name(after)
+        return core.call(core.name("@fresh"), core.name(after), init)
 
     def gathered(self, after: str, leaf: ast.expr, backwards: bool) -> ast.expr:
         """The cotangent of what the loop ran over, from those of its items, the last one first."""
@@ -210,11 +233,14 @@ class LoopReversal:
 
     def zero_inside(self, name: str) -> ast.expr:
         """Zero for a carried value that the body does not read, of the next one's shape."""
+        return self.sweep.zero(self.set_anew(name) or name)
+
+    def set_anew(self, name: str) -> str | None:
+        """The name of what an iteration sets in place of a carried value."""
         for c in self.s.carries:
             if c.name == name and isinstance(c.next, ast.Name):
-                name = c.next.id
-                break
-        return self.sweep.zero(name)
+                return c.next.id
+        return None
 
     def collect(self) -> list[tuple[ast.expr, bool, Assign, str, str]]:
         """Cotangents of the items that the loop runs over, one record an iteration."""

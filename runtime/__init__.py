@@ -21,7 +21,7 @@ _NAMES = {
     "undefined": "Undefined",
     "cotangents": "chosen head_of joined kept_items merged merged_dots packed part place_field "
     "rows rows_backwards spare tail_of taken_over with_items without_last",
-    "derivatives": "add fitted materialize ones_like_tree spread_to sum_to zeros_like_tree",
+    "derivatives": "add fitted fresh materialize ones_like_tree spread_to sum_to zeros_like_tree",
     "jacobians": "columns_of rows_of",
     "lanes": "Lanes",
     "masks": "active_lanes on_lanes",

@@ -19,6 +19,7 @@ from overt.runtime.derivatives import (
     add,
     children_of,
     fitted,
+    fresh,
     is_inexact,
     materialize,
     ones_like_tree,
@@ -242,6 +243,11 @@ spread_to.rule = Rule(  # type: ignore[attr-defined]
     "spread_to", ("g", "wide"),
     vjp=(lambda h, out, g, wide: sum_to(h, g), None),
     jvp=lambda dots, out, g, wide: spread_to(dots[0], wide),
+)  # fmt: skip
+fresh.rule = Rule(  # type: ignore[attr-defined]
+    "fresh", ("g", "x"),
+    vjp=(lambda h, out, g, x: fresh(h, g), None),
+    jvp=lambda dots, out, g, x: fresh(dots[0], x),
 )  # fmt: skip
 materialize.rule = Rule(  # type: ignore[attr-defined]
     "materialize", ("x_bar", "x"),

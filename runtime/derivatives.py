@@ -21,7 +21,9 @@ from overt.runtime.parts import NUMBERS, is_array, is_wrapping, parts_of
 from overt.runtime.undefined import UndefinedValue
 from overt.runtime.unsure import Unsure
 
-__all__ = ["add", "materialize", "ones_like_tree", "spread_to", "sum_to", "zeros_like_tree"]
+__all__ = [
+    "add", "fresh", "materialize", "ones_like_tree", "spread_to", "sum_to", "zeros_like_tree"
+]  # fmt: skip
 
 
 def dtype_of(x: Any) -> numpy.dtype:
@@ -83,6 +85,21 @@ def spread_to(g: Any, wide: Any) -> Any:
     from overt.runtime import numpy as np
 
     return np.broadcast_to(g, shape)
+
+
+def fresh(g: Any, x: Any) -> Any:
+    """The cotangent of `x`; a zero of another shape is of what a later iteration had set anew.
+
+    >>> fresh(numpy.zeros(2), numpy.ones(3))
+    array([0., 0., 0.])
+    """
+    if is_array(g) and is_array(x):
+        return g if getattr(g, "shape", ()) == getattr(x, "shape", ()) else zeros_like_tree(x)
+    if type(g) not in (list, tuple) or type(x) is not type(g):
+        return g
+    if len(g) != len(x):
+        return zeros_like_tree(x)
+    return type(x)(map(fresh, g, x))
 
 
 def sum_to_shape(g: Any, shape: tuple[int, ...]) -> Any:
