@@ -169,7 +169,7 @@ class LoopReversal:
         return forward
 
     def with_own_shapes(self, body: Block, stale: list[tuple[str, str]]) -> Block:
-        """Values set anew may differ in shape from those of the iteration that was undone before."""
+        """What is set anew may differ in shape from that of the iteration undone before."""
         own: list[Stmt] = []
         table: dict[str, ast.expr] = {}
         for inside, carried in stale:

@@ -14,9 +14,7 @@ jax = pytest.importorskip("jax")
 def layers(widths, rows=6):
     draw = numpy.random.RandomState(0)
     pairs = zip(widths, widths[1:], strict=False)
-    weights = [
-        (draw.randn(m, n).astype("f") / m, draw.randn(n).astype("f") / 4) for m, n in pairs
-    ]
+    weights = [(draw.randn(m, n).astype("f") / m, draw.randn(n).astype("f") / 4) for m, n in pairs]
     return weights, draw.randn(rows, widths[0]).astype("f")
 
 
