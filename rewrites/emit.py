@@ -8,7 +8,6 @@ import sys
 from collections.abc import Iterator
 from pathlib import PurePath
 
-import overt.runtime.numpy
 from overt.rewrites import core
 from overt.rewrites.core import Assign, Define, Do, For, Function, If, Note, While, With
 from overt.rewrites.lines import WIDTH, Lines, placed
@@ -17,6 +16,7 @@ from overt.rewrites.naming import give_names, reserved_names
 from overt.rewrites.placeholders import joins, own_reads, recorded_names, records_of
 from overt.rewrites.printing import Printer
 from overt.rewrites.pushes import is_push
+from overt.rewrites.two_numpys import may_be_ours
 
 
 class Emitter(Lines):
@@ -51,11 +51,11 @@ class Emitter(Lines):
 
     def rename(self, name: str) -> str:
         if name.startswith("@"):
-            if name[1:] in self.others:  # the user has something else of this name
-                self.imports.add(f"{name[1:]} as {name[1:]}_")
-                return f"{name[1:]}_"
-            self.imports.add(name[1:])
-            return name[1:]
+            free = name[1:]
+            while free in self.others:  # the user has something else of this name
+                free += "_"
+            self.imports.add(name[1:] if free == name[1:] else f"{name[1:]} as {free}")
+            return free
         if name == core.UNDEFINED:
             self.imports.add(name)
         return self.names.get(name, name)
@@ -468,17 +468,7 @@ def np_is_ours(source: core.Source) -> bool:
     module = source.namespace.get("np")
     if getattr(module, "__name__", "overt.numpy") == "overt.numpy":
         return True
-    asked: set[str] = set()
-
-    def visit(node: ast.AST | None) -> ast.AST | None:
-        for part in ast.walk(node) if node is not None else ():
-            if isinstance(part, ast.Attribute) and getattr(part.value, "id", "") == "np":
-                asked.add(part.attr)
-        return node
-
-    for function in source.functions:
-        core.map_function(function, visit)
-    return all(hasattr(overt.runtime.numpy, name) for name in asked)
+    return may_be_ours(source.functions, "np")
 
 
 def parameter_names(function: Function) -> set[str]:
@@ -497,9 +487,9 @@ def import_block(source: core.Source, names: set[str]) -> str:
         lines = {line for line in lines if not line.endswith(" as np")} | {
             "import overt.numpy as np"
         }
-    if "np as np_" in names:  # the user's np is another module
-        lines.add("import overt.numpy as np_")
-    runtime = sorted(names - {"np", "np as np_"}, key=str.lower)
+    renamed = {n for n in names if n.startswith("np as ")}  # the user's np is another module
+    lines |= {f"import overt.numpy as {n.removeprefix('np as ')}" for n in renamed}
+    runtime = sorted(names - renamed - {"np"}, key=str.lower)
     if runtime:
         line = f"from overt.runtime import {', '.join(runtime)}"
         if len(line) > WIDTH:

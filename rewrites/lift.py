@@ -23,6 +23,7 @@ from overt.rewrites.effects import takes_out
 from overt.rewrites.lift_functions import FunctionLifter
 from overt.rewrites.lift_survey import calls_in, writes_elsewhere
 from overt.rewrites.scopes import is_not_in_place, new_name
+from overt.rewrites.two_numpys import may_be_ours, with_ours
 
 # What NumPy makes of plain values alone; with values being staged inside they must be ours.
 MAKING = frozenset(
@@ -157,7 +158,10 @@ class Module:
         while values := [f for f in self.source.functions if self.is_missing(f)]:
             self.done[:0] = values
         for alias in sorted(self.numpy_aliases()):
-            self.imports.add(f"import overt.numpy as {alias}")
+            if may_be_ours(self.done, alias):
+                self.imports.add(f"import overt.numpy as {alias}")
+            else:
+                self.done = [with_ours(f, alias, MAKING) for f in self.done]
         return replace(self.source, functions=tuple(self.done), imports=frozenset(self.imports))
 
     def is_missing(self, function: Function) -> bool:

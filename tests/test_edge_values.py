@@ -102,6 +102,63 @@ def test_logic_with_numbers_that_the_dtype_does_not_hold():
             np.testing.assert_array_equal(f(other, onp.array(x)), g(np.int64(other), x))
 
 
+def test_places_out_of_range_that_are_filled_have_no_slope():
+    x = np.array([[1.0, 2.0, 3.0], [4.0, 5.0, 6.0]])
+    places = np.array([[0, 7], [-9, 1]])
+
+    def along(x):
+        return onp.take_along_axis(x, places, 1, mode="fill", fill_value=0.5)
+
+    def taken(x):
+        return onp.take(x, places[0], 1, mode="fill", fill_value=0.5)
+
+    for f, weights in ((along, [[1, 0, 0], [0, 1, 0]]), (taken, [[1, 0, 0], [1, 0, 0]])):
+        assert f(x)[0].tolist() == [1.0, 0.5]
+        slopes = overt.grad(lambda x, f=f: onp.sum(f(x)))
+        np.testing.assert_array_equal(slopes(x), weights)
+        np.testing.assert_array_equal(overt.jit(slopes)(x), weights)
+        _, tangent = overt.jvp(f, (x,), (x,))
+        np.testing.assert_array_equal(tangent, np.where(np.asarray(f(x)) == 0.5, 0, f(x)))
+
+
+@pytest.mark.parametrize("mode", ["fill", "clip"])
+def test_known_places_out_of_range_beside_unknown_ones(mode):
+    x = np.arange(6.0).reshape(2, 3)
+    rows, places = np.array([[0], [1]]), np.array([[0, 7], [-9, -1]])
+
+    def read(x, rows):
+        return x.at[rows, places].get(mode=mode, fill_value=-5.0)
+
+    def read_one(x, rows):
+        return x.at[rows, -9].get(mode=mode, fill_value=-5.0)
+
+    def stored(x, rows):
+        return x.at[rows, places].add(100.0, mode="drop" if mode == "fill" else mode)
+
+    held = np.clip(np.where(places < 0, places + 3, places), 0, 2)
+    wanted, outside = x[rows, held], (places > 2) | (places < -3)
+    if mode == "fill":
+        wanted = np.where(outside, -5.0, wanted)
+    np.testing.assert_array_equal(overt.jit(read)(x, rows), wanted)
+    one = np.full((2, 1), -5.0) if mode == "fill" else x[:, :1]
+    np.testing.assert_array_equal(overt.jit(read_one)(x, rows), one)
+    added = x.copy()
+    shares = np.where(outside, 0.0, 100.0) if mode == "fill" else 100.0
+    np.add.at(added, (np.broadcast_to(rows, held.shape), held), shares)
+    np.testing.assert_array_equal(overt.jit(stored)(x, rows), added)
+    lanes = overt.vmap(read, in_axes=(None, 0))(onp.array(x), np.stack([rows, rows[::-1]]))
+    np.testing.assert_array_equal(lanes[0], wanted)
+
+
+def test_what_numpy_refuses():
+    with pytest.raises(OverflowError):
+        onp.dot(onp.array([1, 2], np.uint8), -1)
+    with pytest.raises(ValueError, match="axes"):
+        onp.nonzero(onp.array(2.0))
+    with pytest.raises(ValueError, match="coefficients"):
+        onp.polyval(3.0, 2.0)
+
+
 def bisected(y, a):
     def solve(f, guess):
         low, high = 0.0, 2.0
@@ -136,6 +193,24 @@ def with_numpys_names(x):
     with np.errstate(all="ignore"):
         scale = np.testing.__name__.count("numpy") * np.float64(2.0)
     return onp.sum(x * x) * scale
+
+
+def with_zeros_of_numpy(x):
+    stored = np.zeros(3)
+    stored[0] = 2.0 * x[0]
+    return onp.sum(x * np.random.RandomState(0).randn(3) + stored)
+
+
+def test_arrays_that_numpy_makes_beside_what_only_numpy_has():
+    x, slopes = np.array([0.1, 0.2, 0.3]), np.random.RandomState(0).randn(3) + [2.0, 0.0, 0.0]
+    for transformed in (
+        overt.grad(with_zeros_of_numpy),
+        overt.jit(overt.grad(with_zeros_of_numpy)),
+    ):
+        np.testing.assert_allclose(transformed(x), slopes, rtol=1e-12)
+    np.testing.assert_allclose(overt.jit(with_zeros_of_numpy)(x), x @ slopes, rtol=1e-12)
+    lanes = overt.vmap(with_zeros_of_numpy)(np.stack([x, 2 * x]))
+    np.testing.assert_allclose(lanes, [x @ slopes, 2 * x @ slopes], rtol=1e-12)
 
 
 def test_a_module_that_calls_numpy_np():

@@ -251,6 +251,7 @@ class Draft:
         self.spec: list[Any] = []
         self.indices: list[Any] = []
         self.axes: list[int] = []
+        self.lengths: list[int] = []  # of the axes that the indices are for
         self.axis = 0  # of the array
         self.width = 0  # axes of the picked part so far
         self.kept = 0  # axes of the result so far that no advanced entry made
@@ -276,7 +277,7 @@ class Draft:
             self.keep(triple, triple == (0, n, 1))
             self.axis += 1
         elif isinstance(entry, OnNewAxis):
-            self.attach(entry.values)
+            self.attach(entry.values, 1)
             self.keep(None, False)
             self.kept -= 1
         elif type(entry) is int:
@@ -291,14 +292,15 @@ class Draft:
         self.kept += 1
         self.whole = self.whole and whole
 
-    def attach(self, index: Any) -> None:
+    def attach(self, index: Any, length: int) -> None:
         """An index array for the next axis of the picked part."""
         self.axes.append(self.width)
         self.indices.append(index)
+        self.lengths.append(length)
 
     def along(self, index: Any) -> None:
         """An index array for the next axis of the array."""
-        self.attach(index)
+        self.attach(index, self.shape[self.axis])
         self.keep((0, self.shape[self.axis], 1), True)
         self.kept -= 1
         self.axis += 1
@@ -339,9 +341,19 @@ class Draft:
 
     def plan(self) -> Plan:
         at = self.at if self.runs < 2 or not any(shape_of(i) for i in self.indices) else 0
-        return Plan(
-            tuple(self.spec), self.whole, tuple(self.indices), tuple(self.axes), at, self.wrap
-        )
+        indices = self.indices
+        if self.wrap:
+            indices = [below(i, n) for i, n in zip(indices, self.lengths, strict=True)]
+        return Plan(tuple(self.spec), self.whole, tuple(indices), tuple(self.axes), at, self.wrap)
+
+
+def below(index: Any, n: int) -> Any:
+    """A known index, whose negative places are before the first, as one that will be wrapped."""
+    if isinstance(index, int):
+        return index - n if index < 0 else index
+    if isinstance(index, numpy.ndarray) and index.dtype.kind == "i":
+        return numpy.where(index < 0, index - n, index).astype(index.dtype)
+    return index
 
 
 class MaskPlan(NamedTuple):

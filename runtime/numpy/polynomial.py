@@ -28,7 +28,9 @@ def polyval(p: Any, x: Any) -> Any:
     >>> print(np.polyval(np.array([1.0, 0.0, 2.0]), 3.0))
     11.0
     """
-    p, x = _coefficients(p), np.asarray(x)
+    p, x = np.asarray(p), np.asarray(x)
+    if not p.ndim:
+        raise ValueError("polyval needs an array of coefficients, not one number")
     value = np.zeros(x.shape, np.result_type(p, x))
     for k in range(p.shape[0]):
         value = value * x + p[k]

@@ -256,9 +256,9 @@ def dot(a: Any, b: Any, *, precision: Any = None, preferred_element_type: Any = 
     >>> dot(np.array([1, 2]), np.array([3, 4]))
     Array(11, dtype=int32)
     """
+    if not shape_of(a) or not shape_of(b):
+        return np.multiply(array_of(a), array_of(b))
     a, b = np.asarray(a), np.asarray(b)
-    if a.ndim == 0 or b.ndim == 0:
-        return a * b
     over = ((a.ndim - 1,), (max(b.ndim - 2, 0),))
     return product(a, b, over=over, precision=precision, dtype=preferred_element_type)
 

@@ -46,7 +46,7 @@ TAKE_MODES = {None: "clip", "clip": "clip", "raise": "clip", "fill": "fill", "wr
         None,
     ),
     jvp=lambda dots, out, a, indices, *, axis=None, mode=None, **_: np.take(
-        dots[0], indices, axis, mode=mode
+        dots[0], indices, axis, mode=mode, fill_value=0
     ),
 )
 def take(
@@ -131,12 +131,12 @@ def aligned_index(shape: tuple[int, ...], indices: Any, axis: int) -> tuple[Any,
     arrays=("arr", "indices"),
     vjp=(
         lambda g, out, arr, indices, *, axis, mode, fill_value: along_axis_back(
-            g, arr, indices, axis
+            g, arr, indices, axis, mode
         ),
         None,
     ),
     jvp=lambda dots, out, arr, indices, *, axis, mode, fill_value: np.take_along_axis(
-        dots[0], indices, axis
+        dots[0], indices, axis, mode, 0
     ),
     open=True,
 )
@@ -158,13 +158,15 @@ def take_along_axis(
     return read(arr, index, mode=how, fill=fill_value, check=False, tell=mode is None)
 
 
-def along_axis_back(g: Any, arr: Any, indices: Any, axis: int | None) -> Any:
+def along_axis_back(
+    g: Any, arr: Any, indices: Any, axis: int | None, mode: str | None = None
+) -> Any:
     """Transpose of `np.take_along_axis`: zeros like `arr` with `g` added where it was read."""
     if axis is None:
-        flat = along_axis_back(g, np.ravel(arr), indices, 0)
+        flat = along_axis_back(g, np.ravel(arr), indices, 0, mode)
         return np.reshape(flat, shape_of(arr))
     index = aligned_index(shape_of(arr), indices, normal_axis(axis, len(shape_of(arr))))
-    return np.zeros_like(arr).at[index].add(g, mode="clip")
+    return np.zeros_like(arr).at[index].add(g, mode="drop" if mode == "fill" else "clip")
 
 
 def changed_in_place(function: Any, a: Any, *args: Any) -> None:
@@ -285,12 +287,15 @@ def nonzero(a: Any, *, size: int | None = None, fill_value: Any = None) -> tuple
 
     With `size` the result has that length: cut off, or filled with `fill_value` (default 0).
 
-    Errors: StagingError without `size` where the values are known only at run time.
+    Errors: ValueError for an array without axes; StagingError without `size` where the values
+    are known only at run time.
 
     >>> nonzero(np.array([0.0, 3.0, 4.0]))
     (Array([1, 2], dtype=int32),)
     """
-    a = np.atleast_1d(np.asarray(a)) if not shape_of(a) else np.asarray(a)
+    a = np.asarray(a)
+    if not a.ndim:
+        raise ValueError("nonzero needs an array with axes; give it np.atleast_1d of a number")
     hit = a if a.dtype == bool else a != 0
     if size is None:
         known = mask_if_known(hit) if isinstance(hit, Array) else numpy.asarray(hit)
