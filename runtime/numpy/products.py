@@ -240,7 +240,7 @@ def matmul_bar_y(g: Any, x: Any, y: Any) -> Any:
 # NumPy's other products ---------------------------------------------------------------------------
 
 
-@array_function(
+@with_rule(
     arrays=("a", "b"),
     vjp=(
         lambda g, out, a, b, *, precision, preferred_element_type: dot_bar_x(g, a, b),
@@ -256,8 +256,9 @@ def dot(a: Any, b: Any, *, precision: Any = None, preferred_element_type: Any = 
     >>> dot(np.array([1, 2]), np.array([3, 4]))
     Array(11, dtype=int32)
     """
+    a, b = array_of(a), array_of(b)
     if not shape_of(a) or not shape_of(b):
-        return np.multiply(array_of(a), array_of(b))
+        return np.multiply(a, b)
     a, b = np.asarray(a), np.asarray(b)
     over = ((a.ndim - 1,), (max(b.ndim - 2, 0),))
     return product(a, b, over=over, precision=precision, dtype=preferred_element_type)
