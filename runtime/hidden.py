@@ -35,8 +35,9 @@ MOST = 2000  # things that are looked at
 
 def is_object(x: Any) -> bool:
     """Whether a value is an object of a class that is not a library's."""
-    module = (getattr(type(x), "__module__", None) or "builtins").partition(".")[0]
-    return module not in LIBRARIES and not isinstance(x, type)
+    module = getattr(type(x), "__module__", None)  # compiled functions have a property there
+    library = module.partition(".")[0] if isinstance(module, str) else "builtins"
+    return library not in LIBRARIES and not isinstance(x, type)
 
 
 def keeps_unseen(level: int, *things: Any) -> bool:
