@@ -77,7 +77,7 @@ def _inside(x: Any) -> list[Any]:
     if isinstance(x, CLOSED):
         kept = (types.CodeType, types.ModuleType, type, str)
         return [part for part in gc.get_referents(x) if not isinstance(part, kept)]
-    if is_object(x) or type(x).__module__.startswith("overt."):
+    if is_object(x) or str(type(x).__module__).startswith("overt."):
         slots = [n for c in type(x).__mro__ for n in getattr(c, "__slots__", ())]
         held = [getattr(x, n) for n in slots if hasattr(x, n)]
         return [*getattr(x, "__dict__", {}).values(), *held]

@@ -34,13 +34,13 @@ def is_users_file(file: str) -> bool:
     )
 
 
-def is_library(module: str | None) -> bool:
-    """Whether a module of this name is a library's.
+def is_library(module: Any) -> bool:
+    """Whether a module of this name is a library's; compiled classes have no name there.
 
     >>> is_library("builtins"), is_library("statistics"), is_library("__main__")
     (True, True, False)
     """
-    name = module or "builtins"
+    name = module if module and isinstance(module, str) else "builtins"
     top = name.partition(".")[0]
     if top == "__main__":
         return False
