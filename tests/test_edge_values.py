@@ -159,6 +159,41 @@ def test_what_numpy_refuses():
         onp.polyval(3.0, 2.0)
 
 
+@pytest.mark.parametrize(
+    "options",
+    [{"full": True}, {"cov": True}, {"cov": "unscaled"}, {"cov": True, "w": np.arange(1.0, 7.0)}],
+)
+def test_what_polyfit_tells_besides_the_coefficients(options):
+    x = np.arange(6.0)
+    y = x**2 + np.sin(x)
+    for values in (y, np.stack([y, -2 * y], 1)):
+        found = onp.polyfit(x, values, 2, **options)
+        for one, other in zip(found, np.polyfit(x, values, 2, **options), strict=True):
+            np.testing.assert_allclose(one, other, rtol=1e-6, atol=1e-12)
+
+
+def test_slope_of_the_covariance_of_a_fit():
+    x, step = np.arange(6.0), 1e-5
+    y = x**2 + np.sin(x)
+
+    def spread(numpy, y):
+        return numpy.sum(numpy.polyfit(x, y, 2, cov=True)[1])
+
+    wanted = [(spread(np, y + e) - spread(np, y - e)) / (2 * step) for e in step * np.eye(6)]
+    slopes = overt.jit(overt.grad(lambda y: spread(onp, y)))(y)
+    np.testing.assert_allclose(slopes, wanted, rtol=1e-5)
+
+
+def test_reductions_of_truth_values_with_an_initial_one():
+    x = np.array([[True, False], [False, False]])
+    assert onp.max(x, initial=3).dtype == bool and onp.min(x, initial=0).dtype == bool
+    np.testing.assert_array_equal(onp.max(x, 1, initial=0), np.max(x, 1, initial=0))
+    assert onp.unwrap(np.zeros((0, 3)), axis=0, period=4.0).shape == (0, 3)
+    for f, operands in ((onp.matvec, (x[0], x)), (onp.vecmat, (x, x[0]))):
+        with pytest.raises(ValueError, match="matrices"):
+            f(*operands)
+
+
 def bisected(y, a):
     def solve(f, guess):
         low, high = 0.0, 2.0

@@ -213,15 +213,16 @@ def vander(x: Any, N: int | None = None, increasing: bool = False) -> Any:
 @array_function(arrays=("x", "y", "w"))
 def polyfit(
     x: Any, y: Any, deg: int, rcond: float | None = None, full: bool = False, w: Any = None,
-    cov: bool = False,
+    cov: bool | str = False,
 ) -> Any:  # fmt: skip
     """The polynomial of degree `deg` that fits points best, in the sense of least squares.
+
+    `full` adds squared residuals, rank, singular values and `rcond`; `cov` adds the covariance of
+    the coefficients, from the residuals or, for "unscaled", from the weights alone.
 
     >>> print(np.round(np.polyfit(np.arange(4.0), np.arange(4.0) * 2 + 1, 1), 3))
     [2. 1.]
     """
-    if full or cov:
-        raise NotImplementedError("polyfit gives coefficients: full and cov are not supported")
     x, y = np.asarray(x), np.asarray(y)
     dtype = dtypes.to_inexact(np.result_type(x, y))
     columns = np.vander(np.astype(x, dtype), deg + 1)
@@ -229,5 +230,19 @@ def polyfit(
     if w is not None:
         columns, y = columns * w[:, None], y * (w[:, None] if y.ndim == 2 else w)
     scale = np.sqrt(np.sum(columns * columns, 0))
-    solution = np.linalg.lstsq(columns / scale, y, rcond)[0]
-    return (solution.T / scale).T
+    if rcond is None:
+        rcond = x.shape[0] * float(dtypes.finfo(dtype).eps)
+    columns = columns / scale
+    solution, residuals, rank, singular = np.linalg.lstsq(columns, y, rcond)
+    coefficients = (solution.T / scale).T
+    if full:
+        return coefficients, residuals, rank, singular, rcond
+    if not cov:
+        return coefficients
+    spread = np.linalg.inv(columns.T @ columns) / np.outer(scale, scale)
+    spread = spread if y.ndim == 1 else spread[:, :, None]
+    if cov != "unscaled":
+        if x.shape[0] <= deg + 1:
+            raise ValueError("polyfit: cov=True needs more points than there are coefficients")
+        spread = spread * (residuals / (x.shape[0] - deg - 1))
+    return coefficients, spread

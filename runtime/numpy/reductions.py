@@ -137,6 +137,7 @@ def _extremum(
     result = _finished(reduction(a, axes=axes_of(a, axis)), a, axis, keepdims)
     if initial is None:
         return result
+    initial = np.astype(initial, bool) if dtypes.is_bool(a.dtype) else initial
     return np.maximum(result, initial) if reduction is reduce_max else np.minimum(result, initial)
 
 

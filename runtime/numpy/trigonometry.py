@@ -128,5 +128,7 @@ def unwrap(
         wrapped = np.where((wrapped == low) & (jumps > 0), high, wrapped)
     limit = high if discont is None else max(discont, high)
     correction = np.where(np.abs(jumps) < limit, 0, wrapped - jumps)
+    if not p.shape[axis]:
+        return p + 0 * period
     first = np.zeros_like(np.take(p, np.array([0]), axis=axis))
     return p + np.concatenate([first, np.cumsum(correction, axis=axis)], axis=axis)

@@ -34,6 +34,8 @@ def matvec(x1: Any, x2: Any, /) -> Any:
     >>> matvec(np.ones((2, 3)), np.ones((4, 3))).shape
     (4, 2)
     """
+    if np.ndim(x1) < 2:
+        raise ValueError(f"matvec needs matrices first, got an array of {np.ndim(x1)} axes")
     return np.matmul(x1, np.expand_dims(x2, -1))[..., 0]
 
 
@@ -43,6 +45,8 @@ def vecmat(x1: Any, x2: Any, /) -> Any:
     >>> vecmat(np.ones((4, 2)), np.ones((2, 3))).shape
     (4, 3)
     """
+    if np.ndim(x2) < 2:
+        raise ValueError(f"vecmat needs matrices second, got an array of {np.ndim(x2)} axes")
     return np.matmul(np.expand_dims(np.conj(x1), -2), x2)[..., 0, :]
 
 
