@@ -15,15 +15,22 @@ from collections.abc import Callable, Iterator
 from dataclasses import replace
 
 from overt.rewrites import core
+from overt.rewrites.besides import (
+    Besides,
+    Functions,
+    Kind,
+    Methods,
+    innermost,
+    is_nested,
+    of_effect,
+    one_site,
+)
+from overt.rewrites.calling import method_called
 from overt.rewrites.core import Assign, Block, For, Function, If, Stmt, While, With, is_local, reads
-from overt.rewrites.lineage import Lineage
 from overt.rewrites.liveness import Pruner
-from overt.rewrites.refusal import Refusal
-from overt.rewrites.relations import Load, Relations, Table, fills, is_growth
+from overt.rewrites.relations import Load, Table, fills, is_growth
 from overt.rewrites.sharing import ITEM, Shares, Sharing, is_store, items_of, picks_copies
-
-# The functions that a method or a member of a module may be, and their first parameters to give.
-Methods = Callable[[ast.Attribute], list[tuple[Function, int]]]
+from overt.rewrites.sites import MAKING, MAYBE, UNKNOWN
 
 
 def check_aliases(
@@ -31,6 +38,8 @@ def check_aliases(
     makes_array: Callable[[ast.expr], bool] = lambda callee: False,
     load: Load | None = None,
     methods: Methods = lambda node: [],
+    kind: Kind = lambda call: UNKNOWN,
+    functions: Functions = lambda node: [],
 ) -> Function:
     """The function, with what can only be known at run time marked for a check; or a refusal.
 
@@ -41,13 +50,13 @@ def check_aliases(
     needed = replace(function, body=keeper.block(function.body, keeper.reads(function.result))[0])
     given = {core.base(p.name) for p in function.params} | {core.base(n) for n in function.cells}
     work = Aliases(needed, arrays_in(function.body, makes_array) - given, load)
-    work.methods = methods
+    work.methods, work.kind_of, work.functions_of = methods, kind, functions
     last = function.body[-1].origin if function.body else core.NOWHERE
     work.check_calls(core.Do(ast.Expr(needed.result), last), needed.result, set())
     work.block(needed.body, work.live(needed.result))
 
     def inside(nested: Function) -> Function:
-        return check_aliases(nested, makes_array, load, methods)
+        return check_aliases(nested, makes_array, load, methods, kind, functions)
 
     return replace(function, body=with_checks(function.body, work.checks, inside))
 
@@ -76,6 +85,8 @@ def with_checks(
     for s in block:
         if isinstance(s, Assign):
             done += [c for n in core.pattern_names(s.target) for c in checks.get(n, ())]
+        elif isinstance(s, core.Do):
+            done += checks.get(of_effect(s), ())
         elif isinstance(s, If):
             then, orelse = (with_checks(b, checks, inside) for b in (s.then, s.orelse))
             s = replace(s, then=then, orelse=orelse)
@@ -87,16 +98,14 @@ def with_checks(
     return tuple(done)
 
 
-class Aliases(Relations):
+class Aliases(Besides):
     """Which of the names that may share one object are still needed at each store."""
 
     def __init__(
         self, function: Function, arrays: frozenset[str] = frozenset(), load: Load | None = None
     ) -> None:
-        self.checks: dict[str, list[core.Do]] = {}  # by the name that a store sets
-        self.lineage = Lineage(function.body)
-        self.methods: Methods = lambda node: []
-        super().__init__(function.body, arrays, load)
+        self.alive: set[str] = set()  # what is read after the statement that is looked at
+        super().__init__(function, arrays, load)
 
     # --- what is needed later
 
@@ -118,6 +127,7 @@ class Aliases(Relations):
                 self.check(filled, alive - targets, loops)
             if is_store(s.value):
                 self.check(s, alive - targets, loops)
+                self.check_method(s, alive - targets)
             elif s.in_place:
                 self.check_operator(s, alive - targets)
             self.check_calls(s, s.value, alive - targets)
@@ -228,6 +238,12 @@ class Aliases(Relations):
             self.check_inside(s, holder.id, versions)
         if found := self.later(self.holding({holder.id})):
             self.mark(s, "@not_kept", found)
+        if not is_growth(call):
+            changed = innermost(call)
+            maybe = {r.site for r in self.pointing.of(changed) if r.view == MAYBE}
+            params = {site[1] for site in maybe if isinstance(site, tuple) and site[0] == "given"}
+            others = {n for n in self.alive | params if core.base(n) != mine}
+            self.check_apart(s, changed, others, self.objects_in_step(in_step))
 
     def refuse_copies(self, s: Assign, holder: str, index: ast.expr) -> None:
         """Refuse `x[[0, 2]][0] = v`: what a list or a mask picks is a copy."""
@@ -305,6 +321,9 @@ class Aliases(Relations):
         if self.alive & versions or self.later(self.holders(versions) | holding):
             ours = isinstance(s.value, ast.BinOp)
             self.mark(s, "@unshared" if ours else "@unshared_values", [old.id])
+            if not any(r.site in self.pointing.arrays for r in self.pointing.of(old)):
+                return
+        self.check_apart(s, old, self.alive, self.objects_in_step(in_step))
 
     def check_object(self, s: core.Do, alive: set[str]) -> None:
         """Refuse `o.a[i] = v` where what the object was given has a name that is read later."""
@@ -317,6 +336,15 @@ class Aliases(Relations):
         if not in_place or not isinstance(place, ast.Name):
             return
         self.alive = alive
+        target = s.node.targets[0]
+        if isinstance(target, ast.Attribute):
+            old: ast.expr = ast.Attribute(target.value, target.attr, ast.Load())
+            if is_store(value):
+                old = innermost(value)  # type: ignore[arg-type]
+            owners = one_site(self.pointing.of(target.value))
+            self.check_apart(s, old, self.needed_beside(s, place.id, alive), owners)
+            self.check_held_once(s, old, place, alive)
+            return
         if found := self.later(self.among(self.stored, self.originals(place.id))):
             mine, other = core.base(place.id), core.base(found[0])
             self.refuse(
@@ -338,8 +366,21 @@ class Aliases(Relations):
                 continue
             inside = {id(n) for n in ast.walk(call)}
             read = {n.id for n in ast.walk(node) if isinstance(n, ast.Name) and id(n) not in inside}
+            kind = self.kind(call)
             for function, first in self.callees(call):
-                self.check_call(s, call, function, first, alive | read, bound)
+                if kind != MAKING:
+                    self.check_call(s, call, function, first, alive | read, bound)
+                if kind in (MAKING, UNKNOWN):
+                    made = kind == MAKING
+                    self.check_changed(s, call, function, first or made, alive | read)
+            self.check_indirect(s, call, alive | read)
+
+    def check_method(self, s: Assign, alive: set[str]) -> None:
+        """A method that has the name of one of a container: of the user's objects, another."""
+        call = method_called(s.value)
+        if call is not None:
+            for function, first in self.callees(call):
+                self.check_changed(s, call, function, first, alive)
 
     def check_call(
         self, s: Assign | core.Do, call: ast.Call, function: Function, first: int,
@@ -356,39 +397,11 @@ class Aliases(Relations):
             versions = self.above(shares)
             if place not in changing | operated or not self.later(versions):
                 continue
-            other = core.base(self.later(versions)[0])
             for_effect = isinstance(s, core.Do) and getattr(s.node, "value", None) is call
             if place in changing or for_effect:
-                f = call.func
-                name = f.attr if isinstance(f, ast.Attribute) else core.base(ast.unparse(f))
-                self.refuse(
-                    s,
-                    f"the function {name!r} changes its argument, and {other!r} is read later",
-                    "Return the changed value from the function and use that.",
-                )
-            elif isinstance(s, Assign) and isinstance(a, ast.Name):
+                self.refuse_change(s, call, self.later(versions)[0])
+            elif isinstance(s, Assign) and isinstance(a, ast.Name) and a.id not in bound:
                 self.mark(s, "@unshared", [a.id])
-
-    def callees(self, call: ast.Call) -> list[tuple[Function, int]]:
-        """The functions that a call may run, as far as their text is known."""
-        if isinstance(call.func, ast.Name):
-            function = self.called(call)
-            return [(function, 0)] if function is not None else []
-        return self.methods(call.func) if isinstance(call.func, ast.Attribute) else []
-
-    def mark(self, s: Assign, helper: str, names: list[str]) -> None:
-        """Have a check run before a store."""
-        checked = ast.Expr(ast.Call(core.name(helper), [core.name(n) for n in names], []))
-        check = core.Do(checked, replace(s.origin, comment="", above=()))
-        found = self.checks.setdefault(list(core.pattern_names(s.target))[-1], [])
-        if all(ast.dump(check.node) != ast.dump(other.node) for other in found):
-            found.append(check)
-
-    def refuse(self, s: Assign | core.Do, reason: str, way_out: str) -> None:
-        node = ast.Pass()
-        node.lineno = s.origin.line
-        refusal = Refusal(reason, way_out, node)
-        raise refusal.located(s.origin.file, s.origin.line, s.origin.text)
 
 
 def arrays_in(block: Block, makes_array: Callable[[ast.expr], bool]) -> frozenset[str]:
@@ -479,11 +492,6 @@ def params_changed(function: Function) -> tuple[set[int], set[int], set[int]]:
                 for n in core.pattern_names(s.target):
                     roots[n] = set().union(*(roots.get(h.name, set()) for h in shares), set())
     return found
-
-
-def is_nested(call: ast.Call) -> bool:
-    """Whether a store goes into an item of the holder, not into a place of its own."""
-    return len(call.args) > 2 and is_store(call.args[2])
 
 
 def is_text(node: ast.expr | None) -> bool:

@@ -62,7 +62,8 @@ def outputs_returned(
     work = Outputs(local, taken, definition)
     work.foreign, work.resolve = foreign, resolve
     work.known.update(known)
-    work.wide = kinds_of(body).wide
+    kinds = kinds_of(body)
+    work.wide, work.made = kinds.wide, kinds.made
     work.apart = CallsApart(body, work.changed_by, work.fresh)
     for s in body:
         work.find(s)
@@ -76,6 +77,7 @@ class Outputs:
     def __init__(self, local: set[str], taken: set[str], definition: Definition) -> None:
         self.local, self.taken, self.definition = local, taken, definition
         self.foreign: set[str] = set()
+        self.made: set[str] = set()  # names of what surely are arrays
         self.resolve: Resolve = lambda node: None
         self.nested: dict[str, ast.FunctionDef] = {}
         self.effects: set[str] = set()  # names of functions that surely change what they are given
@@ -252,7 +254,7 @@ class Outputs:
                 after.append(kept_outside(a, names[-1], s))
             elif isinstance(a, ast.Name) and a.id in self.local:
                 self.refuse_twice(i, value, s)
-                if i in unsure:  # of a number the helper has changed a copy
+                if i in unsure and a.id not in self.made:  # a number is changed there alone
                     names.append(self.fresh("changed"))
                     again = helper("@changed_too", loaded(a.id), loaded(names[-1]))
                     after.append(self.filling(placed(a.id, again, s), {a.id}))

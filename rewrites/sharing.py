@@ -23,12 +23,15 @@ VIEWS = frozenset("T real imag flat mT".split())
 VIEW_CALLS = frozenset(
     "reshape ravel view transpose swapaxes squeeze asarray atleast_1d atleast_2d atleast_3d "
     "moveaxis broadcast_to expand_dims rollaxis flip fliplr flipud rot90 items "
-    "values real imag".split()
+    "values real imag permute_dims matrix_transpose asanyarray ascontiguousarray require "
+    "trim_zeros".split()
 )
 MAKERS = frozenset(
     "zeros ones empty full array arange linspace eye zeros_like ones_like empty_like "
     "full_like".split()
 )
+# NumPy's functions that give an array even where it has no axes, which arithmetic does not.
+ARRAY_MAKERS = MAKERS | frozenset("where asarray squeeze broadcast_to reshape full_like".split())
 STORES = frozenset(
     (
         *SET_ITEM,

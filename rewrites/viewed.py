@@ -13,7 +13,7 @@ import copy
 from dataclasses import dataclass, field
 
 from overt.rewrites.scopes import NESTED, own_nodes, yields
-from overt.rewrites.sharing import MAKERS
+from overt.rewrites.sharing import ARRAY_MAKERS, MAKERS
 
 TURNED = frozenset("T mT".split())  # attributes that undo themselves
 RESHAPED = frozenset("reshape ravel squeeze expand_dims atleast_1d atleast_2d".split())
@@ -79,6 +79,8 @@ class Kinds:
 
     wide: set[str] = field(default_factory=set)  # surely arrays or containers
     deep: set[str] = field(default_factory=set)  # surely of two axes at least
+    made: set[str] = field(default_factory=set)  # surely arrays, if of no axes
+    built: set[str] = field(default_factory=set)  # surely new objects of a class
     untidy: set[str] = field(default_factory=set)  # perhaps not in C order in NumPy's memory
 
 
@@ -96,12 +98,17 @@ def kinds_of(body: list[ast.stmt]) -> Kinds:
             for t in n.targets:
                 if isinstance(t, ast.Name):
                     given.setdefault(t.id, []).append(n.value)
+    kinds.built = {n for n, vs in given.items() if all(map(is_built, vs))}
     while True:
         wide = {n for n, vs in given.items() if all(is_array(v, kinds.wide) for v in vs)}
         untidy = {n for n, vs in given.items() if any(is_untidy(v, kinds.untidy) for v in vs)}
         deep = {n for n, vs in given.items() if all(is_deep(v, kinds.deep) for v in vs)}
-        if wide <= kinds.wide and deep <= kinds.deep and untidy <= kinds.untidy:
+        made = {n for n, vs in given.items() if all(is_made(v, kinds.made) for v in vs)}
+        found = (wide | made, kinds.wide), (made, kinds.made), (deep, kinds.deep)
+        if all(new <= old for new, old in (*found, (untidy, kinds.untidy))):
             return kinds
+        kinds.made |= made
+        kinds.wide |= made
         kinds.wide |= wide
         kinds.deep |= deep
         kinds.untidy |= untidy
@@ -135,6 +142,21 @@ def is_array(node: ast.expr, wide: set[str]) -> bool:
         name = node.func.attr
         return name in MAKERS or name in ("copy", *ORDERED) and is_array(node.func.value, wide)
     return isinstance(node, ast.Name) and node.id in wide
+
+
+def is_made(node: ast.expr, made: set[str]) -> bool:
+    """Whether an expression gives an array even where it has no axes; arithmetic gives numbers."""
+    if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute):
+        name = node.func.attr
+        return name in ARRAY_MAKERS or name == "copy" and is_made(node.func.value, made)
+    return isinstance(node, ast.Name) and node.id in made
+
+
+def is_built(node: ast.expr) -> bool:
+    """Whether an expression makes an object of a class, which has a capital letter."""
+    f = node.func if isinstance(node, ast.Call) else None
+    name = getattr(f, "id", getattr(f, "attr", ""))
+    return name.lstrip("_")[:1].isupper()
 
 
 def is_deep(node: ast.expr, deep: set[str]) -> bool:
@@ -220,6 +242,7 @@ def is_member(node: ast.AST, local: set[str]) -> bool:
         and isinstance(node.value, ast.Name)
         and node.value.id in local
         and node.attr not in OF_ARRAYS
+        and not node.attr.startswith("__")
     )
 
 

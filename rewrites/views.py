@@ -323,16 +323,23 @@ class Through:
         """
         done: list[ast.stmt] = []
         met = {name}
+        owners: set[str] = set()  # objects of which an attribute is in step, written `o.`
         current = name
         while current in known and known[current].base not in met:
             view = known[current]
-            if (added := self.up(current, view, s)) is None:
+            added = self.up(current, view, s)
+            if added is not None:
+                done.append(added)
+            elif not view.attribute:
                 break
-            done.append(added)
             if view.attribute:  # the object is the same, its other names see it
                 same_place = [n for n, v in known.items() if same_view(v, view) and n not in met]
-                done += [self.down(n, view, s) for n in same_place]
+                beside = [
+                    placed(n, self.changed(loaded(n), loaded(current)), s) for n in same_place
+                ]
+                done += beside if added is None else [self.down(n, view, s) for n in same_place]
                 met |= set(same_place)
+                owners.add(f"{view.base}.")
                 break
             met.add(view.base)
             current = view.base
@@ -347,6 +354,7 @@ class Through:
                     done.append(self.down(other, view, s, same))
                     met.add(other)
                     pending.append(other)
+        met |= owners | {n.rstrip(".") for n in owners}
         for added in done:
             added.through = frozenset(met)  # type: ignore[attr-defined]
         return done, met - {name}
@@ -355,8 +363,12 @@ class Through:
         """The base from its view; None where NumPy does not write through it."""
         base, part = loaded(view.base), loaded(name)
         if view.attribute:
-            if not self.is_read_ahead(name, view):
+            needed = self.is_needed_ahead(name, view)
+            if needed == "not":
                 return None
+            if needed == "outside":
+                kept = helper("@keep_in", base, ast.Constant(view.attribute), part)
+                return located(ast.Expr(kept), s)
             place = ast.Attribute(base, view.attribute, ast.Store())
             return located(ast.Assign([place], part), s)
         if view.index is not None:
@@ -364,7 +376,7 @@ class Through:
         elif view.shaped is not None:
             value = view.undone(part, base)
         else:
-            value = helper("@changed_too", base, part)
+            value = self.changed(base, part)
         return placed(view.base, value, s) if value is not None else None
 
     def down(self, name: str, view: View, s: ast.stmt, inside: bool = False) -> ast.stmt:
@@ -378,13 +390,18 @@ class Through:
         elif view.shaped is not None:
             value = copy.deepcopy(view.shaped)
         else:
-            value = helper("@changed_too", part, base)
+            value = self.changed(part, base)
         return placed(name, value, s)
 
-    def is_read_ahead(self, name: str, view: View) -> bool:
+    def changed(self, old: ast.Name, new: ast.Name) -> ast.expr:
+        """What another name of an object stands for after a change that made `new` of it."""
+        sure = old.id in self.kinds.made and new.id in self.kinds.made
+        return new if sure else helper("@changed_too", old, new)
+
+    def is_needed_ahead(self, name: str, view: View) -> str:
         """Whether what an attribute holds may be read after this, before it is stored anew.
 
-        A method's own object is read after it has returned.
+        What is no object of the function's own may be read after it has returned.
         """
         for block in reversed(self.ahead):
             for s in block:
@@ -392,10 +409,12 @@ class Through:
                     place = s.targets[0]
                     if isinstance(place, ast.Attribute) and is_name(place.value, view.base):
                         if place.attr == view.attribute and is_name(s.value, name):
-                            return False
+                            return "not"
                 if reads_member(s, view.base, view.attribute):
-                    return True
-        return view.base == "self"
+                    return "here"
+        if view.base == "self":
+            return "here"
+        return "not" if view.base in self.kinds.built else "outside"
 
     def view_of(self, value: ast.expr) -> View | None:
         if isinstance(value, ast.Call) and isinstance(value.func, ast.Name):

@@ -13,6 +13,8 @@ _NAMES = {
     "collecting": "collected sum_",
     "containers": "appended at changed in_place is_mapping is_sequence no_deep_items "
     "no_inner_items no_items no_parts no_slices no_views not_kept popped unshared unshared_values",
+    "apartness": "apart apart_arrays apart_held apart_items apart_values apart_views held_once "
+    "unshared_parts",
     "branches": "cond",
     "control": "for_loop loop_enumerate loop_range loop_reversed loop_zip while_loop",
     "guards": "guard",
@@ -25,7 +27,7 @@ _NAMES = {
     "jacobians": "columns_of rows_of",
     "lanes": "Lanes",
     "masks": "active_lanes on_lanes",
-    "outside": "put_contents put_item stored_in",
+    "outside": "keep_in put_contents put_item stored_in",
     "numpy.indexing": "add_at erase getitem place put_back returned set_item taken withdrawn",
     "arranging": "all_taken chosen_item count_in folded order_without picked place_in put_in_place "
     "repetition set_all spread_item unfilled",

@@ -8,7 +8,9 @@ from __future__ import annotations
 
 import collections
 import copy
+import functools
 import operator
+import types
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
@@ -139,7 +141,7 @@ def no_views(x: Any, *items: Any) -> None:
     """
     if getattr(x, "ndim", 0) == 0:
         return  # an item taken out of a list stays what it is
-    if any(getattr(item, "ndim", 0) > 0 for item in leaves(items)):
+    if any(getattr(item, "ndim", 0) > 0 for item in everything_in(items)):
         raise NotImplementedError(
             "a row of an array is read, then the array is stored into, then the row is used: "
             "in NumPy the row is a view that has changed by then. Copy it where it is read: "
@@ -205,6 +207,35 @@ def leaves(x: Any, inner: bool = False) -> Iterator[Any]:
             yield from leaves(item, inner)
         else:
             yield item
+
+
+def everything_in(values: Any) -> Iterator[Any]:
+    """These values and all that they hold, each once."""
+    seen: set[int] = set()
+    pending = list(values)
+    while pending:
+        x = pending.pop()
+        if id(x) in seen:
+            continue
+        seen.add(id(x))
+        yield x
+        pending += held_by(x)
+
+
+def held_by(x: Any) -> list[Any]:
+    """What a container, an object or a callable holds."""
+    if isinstance(x, (*COPIED, tuple)):
+        return list(held_in(x))
+    if isinstance(x, functools.partial):
+        return [*x.args, *x.keywords.values()]
+    if isinstance(x, types.MethodType):
+        return [x.__self__]
+    if not isinstance(x, types.SimpleNamespace) and not is_users_object(x):
+        return []
+    names = getattr(type(x), "__slots__", ())
+    names = (names,) if isinstance(names, str) else names
+    slots = [getattr(x, n) for n in names if n != "__dict__" and hasattr(x, n)]
+    return [*getattr(x, "__dict__", {}).values(), *slots]
 
 
 def is_changeable(x: Any) -> bool:

@@ -15,7 +15,7 @@ from overt.runtime.outer_effects import about_to_change
 from overt.runtime.primitive import GRAPH
 from overt.runtime.tree import tree_leaves
 
-__all__ = ["put_contents", "put_item", "stored_in"]
+__all__ = ["keep_in", "put_contents", "put_item", "stored_in"]
 
 
 AS_SET_ITEM: dict[str, Any] = {
@@ -87,6 +87,23 @@ def put_contents(x: Any, new: Any) -> None:
         return
     x.clear()
     x.extend(new) if hasattr(x, "extend") else x.update(new)
+
+
+def keep_in(holder: Any, name: str, value: Any) -> None:
+    """Let an attribute of an object hold what a change of the array there has made of it.
+
+    A named tuple stays as it is, as arguments do.
+
+    >>> import types
+    >>> box = types.SimpleNamespace(w=1)
+    >>> keep_in(box, "w", 2)
+    >>> box.w
+    2
+    """
+    if isinstance(holder, tuple) or getattr(holder, name, None) is value:
+        return
+    may_change(holder, value)
+    object.__setattr__(holder, name, value)
 
 
 def may_change(x: Any, value: Any) -> None:

@@ -32,7 +32,8 @@ def is_plain(index: Any) -> bool:
 def is_view(x: Any, index: Any, part: Any) -> bool:
     """Whether `part`, read as `x[index]`, is a part of x and no copy."""
     if is_array(x):
-        return is_plain(index) and getattr(part, "ndim", 0) > 0
+        wide = getattr(part, "ndim", 0) > 0 or isinstance(index, tuple) and Ellipsis in index
+        return wide and is_plain(index)
     return is_mutable(part) and not isinstance(index, slice)
 
 

@@ -28,6 +28,7 @@ from overt.rewrites.scopes import nodes_at
 from overt.rewrites.sharing import MAKERS
 from overt.runtime.saved import Saved
 from overt.runtime.undefined import UndefinedValue
+from overt.transformer.call_kinds import kind_of_call
 from overt.transformer.dependencies import ATOMS, MISSING, RECORD
 
 
@@ -237,7 +238,10 @@ def core_of(loaded: Loaded) -> core.Function:
     try:
         function = as_defined(normalize.normalize(loaded.node, text), loaded.function)
         load = functools.partial(called_by, resolver)
-        return check_aliases(function, makes_array, load, functools.partial(members_of, resolver))
+        members = functools.partial(members_of, resolver)
+        kind = functools.partial(kind_of_call, resolver)
+        values = functools.partial(function_values, resolver)
+        return check_aliases(function, makes_array, load, members, kind, values)
     except Refusal as refusal:
         line = refusal.line or loaded.node.lineno
         raise refusal.located(loaded.file.name, line, loaded.file.lines[line - 1]) from None
@@ -350,6 +354,18 @@ def members_of(resolver: Resolver, node: ast.Attribute) -> list[tuple[core.Funct
                     found.append((member, 1))
     functions = [(users_function(fn), first) for fn, first in found]
     return [(f, first) for f, first in functions if f is not None]
+
+
+def function_values(resolver: Resolver, node: ast.expr) -> list[tuple[core.Function, int]]:
+    """The functions of the user's that an expression may stand for, where it is not called."""
+    found = resolver.object(node)
+    if found is None:
+        return members_of(resolver, node) if isinstance(node, ast.Attribute) else []
+    held = [found]
+    if isinstance(found, list | tuple | dict):
+        held = list(found.values() if isinstance(found, dict) else found)
+    functions = [users_function(f) for f in held if isinstance(f, types.FunctionType)]
+    return [(f, 0) for f in functions if f is not None]
 
 
 _normalized: dict[types.CodeType, core.Function | None] = {}

@@ -1,0 +1,330 @@
+"""Besides: what else stands for an object that changes, where the text does not tell for certain.
+
+    o = Box(a)
+    apart_arrays(o.item, a)     # raises if it is `a`, which is read later
+    o.item[0] = 5.0
+
+What two names may stand for is known from `pointing`; whether it is one object, the running code
+sees.
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Callable, Collection
+from dataclasses import replace
+from typing import Any
+
+from overt.rewrites import core
+from overt.rewrites.core import Assign, Function, is_local
+from overt.rewrites.lineage import Lineage
+from overt.rewrites.pointing import Pointing, summary_of
+from overt.rewrites.refusal import Refusal
+from overt.rewrites.relations import Load, Relations
+from overt.rewrites.sharing import is_store
+from overt.rewrites.sites import (
+    ITEM,
+    MAYBE,
+    NOTHING,
+    PART,
+    UNKNOWN,
+    Known,
+    Ref,
+    Summary,
+    is_given,
+)
+
+Functions = Callable[[ast.expr], list[tuple[Function, int]]]
+Kind = Callable[[ast.Call], str]
+# The functions that a method or a member of a module may be, and their first parameters to give.
+Methods = Callable[[ast.Attribute], list[tuple[Function, int]]]
+
+
+class Besides(Relations, Known):
+    """Checks, before a change, of what is read later."""
+
+    def __init__(
+        self, function: Function, arrays: frozenset[str] = frozenset(), load: Load | None = None
+    ) -> None:
+        self.checks: dict[str, list[core.Do]] = {}  # by the name that a store sets
+        self.lineage = Lineage(function.body)
+        self.methods: Methods = lambda node: []
+        self.kind_of: Kind = lambda call: UNKNOWN
+        self.functions_of: Functions = lambda node: []
+        self.body = function.body
+        self.known_pointing: Pointing | None = None
+        self.summaries: dict[int, Summary] = {}  # by the identity of functions
+        self.summarized: list[Function] = []
+        super().__init__(function.body, arrays, load)
+
+    @property
+    def pointing(self) -> Pointing:
+        if self.known_pointing is None:
+            self.known_pointing = Pointing(self.body, self)
+        return self.known_pointing
+
+    def summary(self, function: Function) -> Summary:
+        """What a call of a known function does; nothing of one that is being looked at."""
+        if id(function) not in self.summaries:
+            self.summarized.append(function)  # lest another one be made in its place
+            self.summaries[id(function)] = Summary()
+            inner = Besides(function, frozenset(), self.load)
+            for name in ("methods", "kind_of", "functions_of", "summaries", "summarized"):
+                setattr(inner, name, getattr(self, name))
+            inner.nested = {**self.nested, **inner.nested}
+            self.summaries[id(function)] = summary_of(function, inner)
+        return self.summaries[id(function)]
+
+    def kind(self, call: ast.Call) -> str:
+        return self.kind_of(call)
+
+    def functions(self, node: ast.expr) -> list[tuple[Function, int]]:
+        return self.functions_of(node)
+
+    def callees(self, call: ast.Call) -> list[tuple[Function, int]]:
+        """The functions that a call may run, as far as their text is known."""
+        if isinstance(call.func, ast.Name):
+            function = self.called(call)
+            if function is None and self.load is not None and not is_local(call.func.id):
+                init = self.load(f"{call.func.id}.__init__")
+                return [(init, 1)] if init is not None and not calls_init(init) else []
+            return [(function, 0)] if function is not None else []
+        return self.methods(call.func) if isinstance(call.func, ast.Attribute) else []
+
+    def objects_in_step(self, in_step: frozenset[str]) -> set[Any]:
+        """The objects of which an attribute is kept in step with what is changed."""
+        names = {n.rstrip(".") for n in in_step if n.endswith(".")}
+        points = self.pointing.points.items()
+        mine = [refs for n, refs in points if core.base(n) in names]
+        given = [p for p in self.pointing.given if core.base(p) in names]
+        return {r.site for refs in mine for r in refs} | {("given", p) for p in given}
+
+    def check_apart(
+        self, s: Assign | core.Do, place: ast.expr, alive: set[str],
+        without: Collection[Any] = (), items: bool = False,
+    ) -> None:  # fmt: skip
+        """Have it checked before an object changes that no name read later stands for it, too."""
+        pointing = self.pointing
+        refs = pointing.of(place)
+        if items:
+            found = pointing.reach(pointing.items(refs))
+            refs = frozenset(Ref(site, view) for site, view in found.items())
+        if not refs:
+            return
+        noted = {
+            n.id for c in self.checks.get(key_of(s), ()) for n in ast.walk(c.node)
+            if isinstance(n, ast.Name)
+        }  # fmt: skip
+        whole: list[str] = []
+        viewed: list[str] = []
+        inside: list[str] = []  # names of what may hold a view
+        if isinstance(place, ast.Name):
+            alive = {n for n in alive if self.lineage.may_meet(place.id, n)}
+        for n in sorted(alive - noted):
+            reach = pointing.reach(pointing.of(core.name(n)), without)
+            met = [r for r in refs if r.site in reach]
+            kinds = [{r.view, reach[r.site]} for r in met]
+            if any(not k & {PART, ITEM} for k in kinds):
+                whole.append(n)
+            if any(k & {PART, ITEM} for k in kinds):
+                own = {r.site for r in pointing.of(core.name(n))}
+                (viewed if any(r.site in own for r in met) else inside).append(n)
+        in_place = isinstance(place, ast.Attribute) or core.is_call_of(
+            getattr(s, "value", place), "@put_item", "@stored_in"
+        )
+        if whole:
+            helper = "@apart_items" if items else "@apart_arrays" if in_place else "@apart"
+            made = any(r.site in pointing.arrays for r in refs)
+            if isinstance(s, Assign) and s.in_place and not made:
+                helper = "@apart_values"
+            self.mark_place(s, helper, place, whole)
+        if viewed and not items:
+            self.mark_place(s, "@apart_views", place, viewed)
+        if inside and not items:
+            self.mark_place(s, "@apart_held", place, inside)
+
+    def check_held_once(
+        self, s: Assign | core.Do, changed: ast.expr, root: ast.Name, alive: set[str]
+    ) -> None:
+        """Have it checked that an object which is read later holds what changes in one place."""
+        base = core.base(root.id)
+        if not any(core.base(n) == base for n in alive):
+            return
+        refs = self.pointing.of(root)
+        if any(is_given(r.site) for r in refs):
+            return
+        sites = {r.site for r in self.pointing.of(changed)} - {r.site for r in refs}
+        sites = {site for site in sites if not is_given(site)}
+        if sites and self.pointing.places_of(sites, refs) > 1:
+            self.mark_place(s, "@held_once", changed, [root.id])
+
+    def needed_beside(self, s: Assign | core.Do, name: str, alive: set[str]) -> set[str]:
+        """Names read later, but neither this one nor those kept in step with what is changed."""
+        value = getattr(s, "value", None) or getattr(s.node, "value", None)  # type: ignore
+        in_step: frozenset[str] = getattr(value, "through", frozenset())
+        return {n for n in alive if core.base(n) not in in_step | {core.base(name)}}
+
+    def check_changed(
+        self, s: Assign | core.Do, call: ast.Call, function: Function, first: int, alive: set[str]
+    ) -> None:
+        """What a function changes of its arguments, and of what they hold."""
+        for place, items, surely in self.places_changed(call, function, first):
+            root = root_of(place) if place is not None else ""
+            if place is None or not root or not is_local(root) or root in self.pointing.bound:
+                continue
+            if isinstance(place, ast.Name) and not items:
+                if any(core.base(n) == core.base(root) for n in alive):
+                    if surely:
+                        self.refuse_change(s, call, root)
+                    self.mark_place(s, "@unshared_parts", place, [root])
+            owners: set[Any] = set()
+            if isinstance(place, ast.Attribute):
+                owners = one_site(self.pointing.of(place.value))
+            self.check_apart(s, place, self.needed_beside(s, root, alive), owners, items)
+
+    def has_places(self, call: ast.Call) -> bool:
+        """Whether all that a call changes can be written as an expression."""
+        return all(
+            place is not None and is_path(place) and root_of(place) not in self.pointing.bound
+            for function, first in self.callees(call)
+            for place, _, _ in self.places_changed(call, function, first)
+        )
+
+    def places_changed(
+        self, call: ast.Call, function: Function, first: int
+    ) -> list[tuple[ast.expr | None, bool, bool]]:
+        """What a function changes of its arguments, as expressions of the caller's.
+
+        And whether of their items; whether surely, or only of arrays.
+        """
+        summary = self.summary(function)
+        given = list(call.args)
+        if first:
+            receiver = call.func.value if isinstance(call.func, ast.Attribute) else None
+            given = [receiver or ast.Constant(None), *given]
+        plain = [p.name for p in summary.params if p.kind in ("positional", "normal")]
+        args = dict(zip(plain, given, strict=False))
+        names = {core.base(p.name): p.name for p in summary.params}
+        args |= {names[k.arg]: k.value for k in call.keywords if k.arg in names}
+        found = []
+        for (site, _), surely in sorted(summary.changed.items(), key=repr):
+            found.append((*place_of(site, args), surely))
+        return found
+
+    def check_indirect(self, s: Assign | core.Do, call: ast.Call, alive: set[str]) -> None:
+        """A call of functions that are known by what holds them; or given to another function."""
+        given = [*call.args, *(k.value for k in call.keywords)]
+        if isinstance(call.func, ast.Name) and call.func.id.startswith("@"):
+            return
+        values = NOTHING.union(*map(self.pointing.of, given))
+        callable_sites = self.pointing.functions.keys() | self.pointing.partials
+        handed_on = any(r.site in callable_sites for r in values)
+        if self.callees(call) and not handed_on and self.has_places(call):
+            return
+        changed = self.pointing.changes_of(call)
+        for n in sorted(alive if changed else ()):
+            refs = self.pointing.of(core.name(n))
+            whole = False
+            met = False
+            for change, surely in changed.items():
+                reach = self.pointing.reach(refs, change.owners)
+                r = change.ref
+                if r.site not in reach or MAYBE in (r.view, reach[r.site]):
+                    continue
+                met = True
+                whole = whole or r.view < ITEM and reach[r.site] < ITEM
+                if surely and r.view < ITEM:
+                    self.refuse_change(s, call, n)
+            if met:
+                self.mark_place(s, "@unshared_parts", core.name(n), [n] if whole else [])
+
+    def refuse_change(self, s: Assign | core.Do, call: ast.Call, other: str) -> None:
+        f = call.func
+        name = f.attr if isinstance(f, ast.Attribute) else core.base(ast.unparse(f))
+        self.refuse(
+            s,
+            f"the function {name!r} changes its argument, and {core.base(other)!r} is read later",
+            "Return the changed value from the function and use that.",
+        )
+
+    def mark(self, s: Assign, helper: str, names: list[str]) -> None:
+        """Have a check run before a store."""
+        checked = ast.Expr(ast.Call(core.name(helper), [core.name(n) for n in names], []))
+        check = core.Do(checked, replace(s.origin, comment="", above=()))
+        found = self.checks.setdefault(list(core.pattern_names(s.target))[-1], [])
+        if all(ast.dump(check.node) != ast.dump(other.node) for other in found):
+            found.append(check)
+
+    def mark_place(
+        self, s: Assign | core.Do, helper: str, place: ast.expr, names: list[str]
+    ) -> None:
+        """Have a check run before a statement that changes what an expression gives."""
+        checked = ast.Expr(ast.Call(core.name(helper), [place, *map(core.name, names)], []))
+        check = core.Do(checked, replace(s.origin, comment="", above=()))
+        found = self.checks.setdefault(key_of(s), [])
+        if all(ast.dump(check.node) != ast.dump(other.node) for other in found):
+            found.append(check)
+
+    def refuse(self, s: Assign | core.Do, reason: str, way_out: str) -> None:
+        node = ast.Pass()
+        node.lineno = s.origin.line
+        refusal = Refusal(reason, way_out, node)
+        raise refusal.located(s.origin.file, s.origin.line, s.origin.text)
+
+
+def key_of(s: Assign | core.Do) -> str:
+    """Under what the checks before a statement are noted."""
+    return of_effect(s) if isinstance(s, core.Do) else list(core.pattern_names(s.target))[-1]
+
+
+def of_effect(s: core.Do) -> str:
+    return f"{ast.dump(s.node)}:{s.origin.line}"
+
+
+def innermost(call: ast.Call) -> ast.expr:
+    """What a store changes: of `x[i][j] = v` the item `x[i]`."""
+    while is_nested(call):
+        call = call.args[2]  # type: ignore[assignment]
+    return call.args[0]
+
+
+def place_of(site: Any, args: dict[str, ast.expr]) -> tuple[ast.expr | None, bool]:
+    """A parameter's object, or one that it holds, as an expression of the caller's.
+
+    And whether it is one of the items of what the expression gives.
+    """
+    if site[0] == "given":
+        return args.get(site[1]), False
+    place, items = place_of(site[1], args)
+    if place is None or items or not site[2]:
+        return place, True
+    return ast.Attribute(place, site[2], ast.Load()), False
+
+
+def calls_init(function: Function) -> bool:
+    """Whether an `__init__` calls that of another class."""
+    nodes = (n for s in core.walk(function.body) if isinstance(s, core.Do)
+             for n in ast.walk(s.node))  # fmt: skip
+    return any(isinstance(n, ast.Attribute) and n.attr == "__init__" for n in nodes)
+
+
+def one_site(refs: frozenset[Ref]) -> set[Any]:
+    """The object that is meant, if it is sure which."""
+    return {r.site for r in refs} if len(refs) == 1 else set()
+
+
+def root_of(node: ast.expr) -> str:
+    """The name that an expression reads first; none of anything but attributes."""
+    while isinstance(node, ast.Attribute):
+        node = node.value
+    return node.id if isinstance(node, ast.Name) else ""
+
+
+def is_path(node: ast.expr) -> bool:
+    """Whether an expression only reads attributes of a name."""
+    return bool(root_of(node))
+
+
+def is_nested(call: ast.Call) -> bool:
+    """Whether a store goes into an item of the holder, not into a place of its own."""
+    return len(call.args) > 2 and is_store(call.args[2])

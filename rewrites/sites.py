@@ -1,0 +1,195 @@
+"""Sites: the objects of a function, known by the expression that makes them or brings them.
+
+What an object holds, in which of its attributes, and how much of it a name stands for.
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Collection, Iterable
+from dataclasses import dataclass, field
+from typing import Any, NamedTuple
+
+from overt.rewrites import core
+from overt.rewrites.core import Function
+
+FRESH, PASSING, VIEWING, COPYING, CHANGES, MAKING, UNKNOWN = (
+    "fresh passing viewing copying changes making unknown".split()
+)
+ITEMS = ""  # the field of what a container holds in any place
+DEPTH = 4  # of what parameters hold; deeper things are one
+WHOLE, PART, ITEM, MAYBE = range(4)  # MAYBE the whole of it
+
+
+class Ref(NamedTuple):
+    """An object, a part of its memory (`a[1:]`, `a.T`), or an item if it is an array (`a[i]`).
+
+    `MAYBE` is said of what an unknown function may give back.
+    """
+
+    site: Any
+    view: int = WHOLE
+
+
+Refs = frozenset[Ref]
+NOTHING: Refs = frozenset()
+
+
+class Change(NamedTuple):
+    """A change of an object; of what an attribute holds, with the objects whose attribute it is."""
+
+    ref: Ref
+    owners: frozenset[Any] = frozenset()
+
+
+class Call(NamedTuple):
+    """A call of an object, with the objects that it is given."""
+
+    callee: Ref
+    args: tuple[Refs, ...]
+
+
+class Known:
+    """What is known of callees, beside the function's own text."""
+
+    def kind(self, call: ast.Call) -> str:
+        """What the result shares with what the call is given."""
+        return UNKNOWN
+
+    def callees(self, call: ast.Call) -> list[tuple[Function, int]]:
+        """The functions that it surely runs one of; their first parameters to be given."""
+        return []
+
+    def functions(self, node: ast.expr) -> list[tuple[Function, int]]:
+        """The functions that a name of the module, or a member, stands for or holds."""
+        return []
+
+    def summary(self, function: Function) -> Summary:
+        return Summary()
+
+
+@dataclass
+class Summary:
+    """What a call of a function does, in terms of its parameters' sites."""
+
+    result: Refs = NOTHING
+    held: dict[tuple[Any, str], Refs] = field(default_factory=dict)
+    changed: dict[Ref, bool] = field(default_factory=dict)  # surely, or only if it is an array
+    calls: list[Call] = field(default_factory=list)  # of what the parameters bring
+    params: tuple[core.Param, ...] = ()
+
+
+class Objects:
+    """The objects of one function: what names stand for them, what they hold, which change."""
+
+    def __init__(self) -> None:
+        self.points: dict[str, Refs] = {}
+        self.held: dict[Any, dict[str, Refs]] = {}  # by object and place in it
+        self.changed: dict[Change, bool] = {}
+        self.functions: dict[Any, tuple[Function, Refs | None]] = {}  # with a bound first argument
+        self.changers: dict[Any, Refs] = {}  # methods that change containers, as values
+        self.calls: dict[tuple[Any, Any], Call] = {}
+        self.running: set[Any] = set()  # functions whose call is being looked at
+        self.plain: set[Any] = set()  # sites of arrays and numbers, which hold nothing
+        self.containers: set[Any] = set()  # sites of what is no array
+        self.repeated: set[Any] = set()  # sites of several objects: in a loop or comprehension
+        self.arrays: set[Any] = set()  # sites of what surely is an array, if of no axes
+        self.partials: set[Any] = set()  # sites of objects that are built from their arguments
+        self.loops = 0
+        self.given: set[str] = set()  # names from outside
+        self.bound: set[str] = set()  # names of comprehensions
+        self.grown = True
+
+    def give(self, name: str, refs: Refs) -> None:
+        old = self.points.get(name, NOTHING)
+        if not refs <= old:
+            self.points[name] = old | refs
+            self.grown = True
+
+    def hold(self, site: Any, place: str, refs: Refs) -> None:
+        if site in self.plain:
+            return
+        places = self.held.setdefault(site, {})
+        old = places.get(place, NOTHING)
+        if not refs <= old:
+            places[place] = old | refs
+            self.grown = True
+
+    def change(
+        self, refs: Iterable[Ref], surely: bool = True, owners: frozenset[Any] = frozenset()
+    ) -> None:
+        for r in refs:
+            change = Change(r, owners)
+            if not self.changed.get(change, False) and (surely or change not in self.changed):
+                self.changed[change] = surely
+                self.grown = True
+
+    def container(self, site: Any, refs: Refs, place: str = ITEMS) -> Refs:
+        self.containers.add(site)
+        self.hold(site, place, refs)
+        return frozenset([Ref(site)])
+
+    def new(self, site: Any) -> Refs:
+        """A new array or number."""
+        self.plain.add(site)
+        if self.loops:
+            self.repeated.add(site)
+        return frozenset([Ref(site)])
+
+    def inner(self, site: Any, place: str) -> Refs:
+        """What an object holds at a place, so far as is known."""
+        places = self.held.get(site, {})
+        found = places.get(place, NOTHING) | places.get(ITEMS, NOTHING)
+        if is_given(site):
+            found |= {Ref(site if depth(site) >= DEPTH else ("inside", site, place))}
+        return found
+
+    def items(self, refs: Refs) -> Refs:
+        """What may be read from objects with an index."""
+        found: set[Ref] = set()
+        for r in refs:
+            for place in self.held.get(r.site, ()):
+                found |= self.inner(r.site, place)
+            if r.site not in self.containers:
+                found.add(Ref(r.site, ITEM))
+                found |= self.inner(r.site, ITEMS)
+        return frozenset(found)
+
+    def reach(self, refs: Iterable[Ref], without: Collection[Any] = ()) -> dict[Any, int]:
+        """All sites that may be reached from objects, with how much of each.
+
+        Not through the objects `without`.
+        """
+        found: dict[Any, int] = {}
+        pending = list(refs)
+        while pending:
+            r = pending.pop()
+            if r.site in without:
+                continue
+            if r.site in found and (found[r.site] <= r.view):
+                continue
+            found[r.site] = r.view
+            for held in self.held.get(r.site, {}).values():
+                pending += held
+        return found
+
+    def places_of(self, sites: Iterable[Any], root: Refs) -> int:
+        """In how many places an object may be held by what can be reached from another one."""
+        wanted = set(sites)
+        around = self.reach(root)
+        count = 0
+        for site in around:
+            several = site in self.repeated and not wanted <= self.repeated
+            for refs in self.held.get(site, {}).values():
+                if any(r.site in wanted for r in refs):
+                    count += 2 if several else 1
+        return count
+
+
+def is_given(site: Any) -> bool:
+    """Whether an object comes from outside of the function."""
+    return isinstance(site, tuple) and site[0] in ("given", "inside")
+
+
+def depth(site: Any) -> int:
+    return 1 + depth(site[1]) if isinstance(site, tuple) and site[0] == "inside" else 0

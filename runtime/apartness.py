@@ -1,0 +1,138 @@
+"""Checks before a change that no other name, read later, stands for what is changed.
+
+Generated code makes them where the text does not tell: an object that was given an array, what a
+function unknown to the text has returned.  One array that two names stand for is one object here,
+unless both came into a branch or loop of a compiled program, where nothing tells.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from overt.runtime.containers import everything_in, held_by, is_changeable
+from overt.runtime.parts import is_array
+
+__all__ = [
+    "apart",
+    "apart_arrays",
+    "apart_held",
+    "apart_items",
+    "apart_values",
+    "apart_views",
+    "held_once",
+    "unshared_parts",
+]
+
+
+def apart(x: Any, *others: Any) -> None:
+    """Check before x is changed that none of the others is x, or holds it.
+
+    Errors: NotImplementedError where one does, or may.
+
+    >>> apart([1.0], [1.0])
+    """
+    if not is_changeable(x) and not is_array(x):
+        return
+    for other in everything_in(others):
+        if other is x or may_be(x, other):
+            raise NotImplementedError(
+                "an array or list is changed that another variable, which is used later, stands "
+                "for or holds as well: in Python the change shows there too. Change a copy, or "
+                "give the other one a copy: `x.copy()`"
+            )
+
+
+def apart_arrays(x: Any, *others: Any) -> None:
+    """The same of an array; a list that an object holds changes where it stands.
+
+    >>> apart_arrays([1.0], [1.0])
+    """
+    if getattr(x, "ndim", 0) > 0:
+        apart(x, *others)
+
+
+def apart_items(x: Any, *others: Any) -> None:
+    """The same before a change of what x holds.
+
+    >>> apart_items([[1.0]], [[1.0]])
+    """
+    if is_array(x):
+        apart_views(x, *others)
+        return
+    for item in everything_in([x]):
+        if item is not x and is_changeable(item):
+            apart(item, *(other for other in others if other is not x))
+
+
+def apart_values(x: Any, *others: Any) -> None:
+    """The same before an operator such as `+=`, which gives a number a new value.
+
+    >>> apart_values(1.0, 1.0)
+    """
+    if is_changeable(x):
+        apart(x, *others)
+
+
+def apart_views(x: Any, *others: Any) -> None:
+    """Check before a change of an array that the others hold no arrays, which may be views of it.
+
+    >>> apart_views([1.0], [1.0])
+    """
+    if getattr(x, "ndim", 0) == 0:
+        return
+    for other in everything_in(others):
+        if getattr(other, "ndim", 0) > 0 and other.dtype == x.dtype:
+            raise NotImplementedError(
+                "an array is changed while another variable, which is used later, holds what may "
+                "be a view of it: in NumPy the change shows there too. Copy the view where it is "
+                "made: `x[1:].copy()`"
+            )
+
+
+def apart_held(x: Any, *holders: Any) -> None:
+    """The same of what the others hold, if they are no arrays, which copy what they are given.
+
+    >>> apart_held([1.0], [1.0])
+    """
+    for holder in holders:
+        if not is_array(holder):
+            apart_views(x, *(y for y in everything_in([holder]) if y is not holder))
+
+
+def may_be(x: Any, other: Any) -> bool:
+    """Whether two values may be one object that came into a branch or loop of a program twice."""
+    graph, around = getattr(x, "graph", None), getattr(other, "graph", None)
+    if graph is None or around is None or graph.parent is None or x.aval != other.aval:
+        return False
+    return x.node is graph.source and (around is not graph or other.node is graph.source)
+
+
+def held_once(x: Any, holder: Any) -> None:
+    """Check before x is changed that an object holds it in one place only.
+
+    >>> held_once([1.0], [[1.0]])
+    """
+    places = sum(item is x for holding in everything_in([holder]) for item in held_by(holding))
+    if is_array(x) and places > 1:
+        raise NotImplementedError(
+            "an array is changed that an object holds in several places: in Python this changes "
+            "them all. Give each place a copy: `x.copy()`"
+        )
+
+
+def unshared_parts(x: Any, *whole: Any) -> None:
+    """Check before a function changes what x holds by operators that these are numbers.
+
+    With x given a second time, x itself as well.
+
+    >>> unshared_parts([1.0])
+    """
+    most = 0 if whole else 1
+    if getattr(x, "ndim", 0) > most or any(
+        getattr(y, "ndim", 0) > 0 for y in everything_in([x]) if y is not x
+    ):
+        raise NotImplementedError(
+            "a function changes an array that it is given, which another variable, used later, "
+            "stands for or holds: in NumPy the change shows there. Return the changed value from "
+            "the function and use that"
+        )
