@@ -14,7 +14,7 @@ from overt.runtime.loop_items import (
     loop_reversed,
     loop_zip,
 )
-from overt.runtime.loops import Loop, run_in_python
+from overt.runtime.loops import Loop, is_short, run_in_python
 from overt.runtime.predicates import predicate
 from overt.runtime.primitive import GRAPH
 from overt.runtime.record import RECORDING, Tape
@@ -30,8 +30,6 @@ __all__ = [
     "loop_zip",
     "while_loop",
 ]
-
-SHORT = 64  # iterations of a loop of known length that are rather unrolled than carry objects
 
 
 def while_loop(test: Callable, body: Callable, carry: Any, until: int | None = None) -> Any:
@@ -100,12 +98,6 @@ def _may_run_in_python(loop: Loop, values: tuple) -> bool:
     if is_short(loop):
         return True
     return loop.until is None and _first_answer(loop, values) is not None
-
-
-def is_short(loop: Loop) -> bool:
-    """Whether Python may as well run the iterations one by one."""
-    length = loop.items.length if loop.items is not None else None
-    return isinstance(length, int) and length <= SHORT
 
 
 def _worth_rolling(loop: Loop) -> bool:

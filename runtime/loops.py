@@ -7,15 +7,19 @@ from collections.abc import Callable, Sequence
 from contextlib import nullcontext
 from typing import Any
 
+from overt.runtime.array import Array
+from overt.runtime.closures import Captures, captured_leaves
 from overt.runtime.dispatch import CHECKS
 from overt.runtime.errors import StagingError
+from overt.runtime.escape import BY_SOURCE, Escape
 from overt.runtime.lanes import has_lanes
 from overt.runtime.loop_items import Items, PartItems
 from overt.runtime.masks import active_lanes, any_lane, on_lanes
 from overt.runtime.places import users_line
 from overt.runtime.predicates import both, negated, predicate
+from overt.runtime.rollback import Mark
 from overt.runtime.saved import Saved
-from overt.runtime.setbacks import Changes, Unlike, describe
+from overt.runtime.setbacks import Changes, Differing, Unlike, describe
 from overt.runtime.staging import is_known
 from overt.runtime.undefined import Undefined
 
@@ -49,6 +53,14 @@ class Loop:
         if not isinstance(out, (tuple, list)) or len(out) != len(carry):
             raise TypeError(f"{self.where()}: the body must return the {len(carry)} carried values")
         return tuple(out)
+
+    def with_body(self, body: Callable) -> Loop:
+        """The loop with another body, which is what a change of its captured values makes."""
+        if body is self.fn:
+            return self
+        made = Loop(body, self.test, self.items, self.until)
+        made.of = self.of or self
+        return made
 
     def rest(self) -> Loop:
         """The loop after its first iteration."""
@@ -107,7 +119,65 @@ def parameter_names(fn: Callable) -> list[str] | None:
 
 def run_in_python(loop: Loop, carry: tuple) -> tuple:
     """Run a loop iteration by iteration."""
-    return _run_while(loop, carry) if loop.items is None else _run_for(loop, carry)
+    if loop.items is None:
+        return _run_while(loop, carry)
+    if loop.until is None or loop.items.by_lane or not is_short(loop):
+        return _run_for(loop, carry)
+    mark = Mark()
+    try:
+        return _run_for(loop, carry)
+    except Differing:
+        raise
+    except (StagingError, TypeError):  # it may need what Python knows as long as the loop goes on
+        if any(type(x) is Saved for x in carry):
+            if loop.of is not None:
+                raise Differing("a loop changes what its variables are") from None
+            if BY_SOURCE.get():
+                raise Escape(
+                    None, "what a loop computes is known as long as data goes on"
+                ) from None
+            raise
+        mark.restore()
+        return _run_nested(loop, carry)
+
+
+def _run_nested(loop: Loop, carry: tuple) -> tuple:
+    """A loop that a flag ends as branches within branches: what is not ended goes on.
+
+    So what Python knows of variables it knows until the loop ends.
+    """
+    from overt.runtime.branches import cond
+
+    until = loop.until
+    assert until is not None and loop.items is not None
+    # What the body has captured goes along, since branches may be recorded or taken apart.
+    captures = Captures(captured_leaves(loop.fn, lambda x: isinstance(x, Array)))
+
+    def rest(values: tuple, items: list[Any], given: list[Any]) -> tuple:
+        turned = loop.with_body(captures.replaced(loop.fn, given))
+        for i, item in enumerate(items):
+            values = turned.body(item, values)
+            stopped = predicate(values[until])
+            if stopped is True:
+                break
+            values = (*values[:until], False, *values[until + 1 :])
+            if type(stopped) is not bool and i + 1 < len(items):
+                return cond(stopped, ended, rest, (values, items[i + 1 :], given))
+        return values
+
+    def ended(values: tuple, *_: Any) -> tuple:
+        return (*values[:until], True, *values[until + 1 :])
+
+    return rest(carry, list(loop.items), captures.values)
+
+
+SHORT = 64  # iterations of a loop of known length that are rather unrolled than carry objects
+
+
+def is_short(loop: Loop) -> bool:
+    """Whether Python may as well run the iterations one by one."""
+    length = loop.items.length if loop.items is not None else None
+    return isinstance(length, int) and length <= SHORT
 
 
 def _run_while(loop: Loop, carry: tuple) -> tuple:
@@ -210,17 +280,19 @@ def _conditional_step(loop: Loop, item: Any, carry: tuple, run: Any) -> tuple:
     from overt.runtime.branches import cond
 
     is_saved = [type(x) is Saved for x in carry]
+    captures = Captures(captured_leaves(loop.fn, lambda x: isinstance(x, Array)))
 
-    def step(*plain: Any) -> tuple:
-        values = iter(plain)
-        new = loop.body(item, tuple(Saved() if s else next(values) for s in is_saved))
+    def step(item: Any, given: list[Any], *plain: Any) -> tuple:
+        turned, values = loop.with_body(captures.replaced(loop.fn, given)), iter(plain)
+        new = turned.body(item, tuple(Saved() if s else next(values) for s in is_saved))
         return tuple(_record(x) if s else x for x, s in zip(new, is_saved, strict=True))
 
-    def keep(*plain: Any) -> tuple:
+    def keep(item: Any, given: list[Any], *plain: Any) -> tuple:
         values = iter(plain)
         return tuple(Undefined if s else next(values) for s in is_saved)
 
-    out = cond(run, step, keep, [x for x, s in zip(carry, is_saved, strict=True) if not s])
+    plain = [x for x, s in zip(carry, is_saved, strict=True) if not s]
+    out = cond(run, step, keep, [item, captures.values, *plain])
     return tuple(
         old.on_lanes(run, old.pushed(new)) if s else new
         for new, old, s in zip(out, carry, is_saved, strict=True)

@@ -339,7 +339,7 @@ def reads_cells(test: Any) -> bool:
 
 def refuse_twice(loop: Loop, carry: tuple) -> None:
     """Errors: Shared, in a short loop two of whose variables are one object, and would be two."""
-    from overt.runtime.control import is_short
+    from overt.runtime.loops import is_short
 
     objects = [id(x) for x in carry if is_value(x) and not is_frozen(x)]
     if len(objects) > len(set(objects)) and is_short(loop):
