@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import enum
 from collections.abc import Sequence
 from typing import Any
 
@@ -78,9 +79,19 @@ _PRECISIONS = {
 }  # fmt: skip
 
 
+def _plain(precision: Any) -> Any:
+    """A precision by its name in small letters, also a member of an enumeration."""
+    name = precision.value if isinstance(precision, enum.Enum) else precision
+    name = name.lower() if isinstance(name, str) else name
+    if name not in _PRECISIONS:
+        known = ", ".join(sorted(filter(None, _PRECISIONS)))
+        raise ValueError(f"precision {precision!r} is none of {known}")
+    return name
+
+
 def precision_config(precision: Any) -> ir.Attribute:
     """One precision for both operands, or a pair; names as in `default_matmul_precision`."""
     if not isinstance(precision, (list, tuple)):
         precision = (precision, precision)
-    names = [_PRECISIONS[p.lower() if isinstance(p, str) else p] for p in precision]
+    names = [_PRECISIONS[_plain(p)] for p in precision]
     return parsed("[" + ", ".join(f"#stablehlo<precision {n}>" for n in names) + "]")

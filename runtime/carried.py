@@ -15,6 +15,7 @@ from typing import Any
 
 from overt.runtime import dtypes
 from overt.runtime.aval import Aval, aval_of
+from overt.runtime.closures import captured
 from overt.runtime.dual import Dual
 from overt.runtime.lanes import Lanes, spread
 from overt.runtime.parts import NUMBERS, is_array, parts_of
@@ -472,8 +473,7 @@ def _may_lie(x: Any) -> bool:
 
 
 def _captured(fn: types.FunctionType) -> list[Any]:
-    cells = [cell.cell_contents for cell in fn.__closure__ or ()]
-    return [*cells, *(fn.__defaults__ or ()), *(fn.__kwdefaults__ or {}).values()]
+    return [*captured(fn), *(fn.__defaults__ or ()), *(fn.__kwdefaults__ or {}).values()]
 
 
 def _same_all(xs: list[Any], ys: list[Any]) -> bool:

@@ -223,9 +223,19 @@ def unchanged(taken: Snapshot) -> bool:
         if type(holder) is dict:
             if holder.get(name, MISSING) is not value:
                 return False
-        elif getattr(holder, name, MISSING) is not value:
+        elif held(holder, name) is not value:
             return False
     return True
+
+
+def held(holder: Any, name: str) -> Any:
+    """What an object or a cell holds under a name; MISSING for a cell that is not set."""
+    try:
+        return getattr(holder, name, MISSING)
+    except ValueError:
+        if isinstance(holder, types.CellType):
+            return MISSING
+        raise
 
 
 def look_up(function: types.FunctionType, name: str) -> Any:

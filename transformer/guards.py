@@ -15,7 +15,7 @@ from overt.transformer.observed import (
     devices,
     sharing,
 )
-from overt.transformer.parted import MISSING
+from overt.transformer.parted import MISSING, contents_of
 from overt.transformer.state import ALL, Place, Write
 from overt.transformer.watch import Watch
 
@@ -58,10 +58,7 @@ class Guards:
             if value is not seen.value and not seen.matches(value, []):
                 return None
         for cell, seen in self.cells:
-            try:
-                value = cell.cell_contents
-            except ValueError:
-                return None
+            value = contents_of(cell)
             if value is not seen.value and not seen.matches(value, []):
                 return None
         if not still_the_same((), self.functions):
@@ -81,7 +78,7 @@ class Guards:
             if not seen.matches(now := holder.get(name, MISSING), []):
                 found.append(f"{name} was {seen.value!r}, is {now!r}")
         for cell, seen in self.cells:
-            if not seen.matches(now := cell.cell_contents, []):
+            if not seen.matches(now := contents_of(cell), []):
                 found.append(f"a variable of an outer function was {seen.value!r}, is {now!r}")
         for f, code, defaults, named in self.functions:
             if (f.__code__, f.__defaults__, f.__kwdefaults__) != (code, defaults, named):
@@ -114,13 +111,7 @@ def still_the_same(cells: Sequence[tuple], functions: Sequence[tuple]) -> bool:
             or f.__kwdefaults__ is not named
         ):
             return False
-    for cell, value in cells:
-        try:
-            if cell.cell_contents is not value:
-                return False
-        except ValueError:
-            return False
-    return True
+    return all(contents_of(cell) is value for cell, value in cells)
 
 
 def slot(watch: Watch, write: Write) -> tuple[Parts | None, int, Seen] | None:

@@ -27,6 +27,14 @@ OPAQUE = (type, types.FunctionType, types.BuiltinFunctionType, types.ModuleType,
 Pairs = list[tuple[Any, Any]]
 
 
+def contents_of(cell: types.CellType) -> Any:
+    """What a variable of an outer function holds; MISSING until it is set."""
+    try:
+        return cell.cell_contents
+    except ValueError:
+        return MISSING
+
+
 class Attribute(str):
     """The key of an attribute of an object that has items too."""
 

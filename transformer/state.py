@@ -21,6 +21,7 @@ from overt.transformer.observed import (
 from overt.transformer.parted import (
     MISSING,
     Definition,
+    contents_of,
     pairs_of,
     pairs_of_class,
     part_of,
@@ -46,10 +47,7 @@ class Place:
         if self.holder is THINGS:
             return self.key
         if isinstance(self.holder, types.CellType):
-            try:
-                return self.holder.cell_contents
-            except ValueError:
-                return MISSING
+            return contents_of(self.holder)
         return self.holder.get(self.key, MISSING)
 
     def words(self) -> str:
