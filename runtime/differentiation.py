@@ -21,8 +21,9 @@ def has_rule(rule: Rule) -> bool:
 def require_rule(rule: Rule) -> None:
     """Refuse a function without derivative."""
     if not has_rule(rule):
+        name = "io_callback" if rule.name == "host_callback" else rule.name
         raise NotImplementedError(
-            f"{rule.name} has no derivative rule; define one with custom_jvp or custom_vjp, or "
+            f"{name} has no derivative rule; define one with custom_jvp or custom_vjp, or "
             "keep its arguments constant with stop_gradient"
         )
 

@@ -401,8 +401,13 @@ def standardize(
     variance: Any = None,
     epsilon: float = 1e-5,
     where: Any = None,
+    *,
+    algorithm: str = "fast",
 ) -> Any:
     """`x` shifted and scaled to mean 0 and variance 1 along an axis, or several.
+
+    By the `algorithm` "fast" the variance is the mean square less the square of the mean, which
+    cancels where the mean is large; "stable" is the mean squared distance from the mean.
 
     >>> print(standardize(np.array([1.0, 2.0, 3.0])).round(3))
     [-1.225  0.     1.225]
@@ -410,7 +415,11 @@ def standardize(
     x = _inexact(x)
     if mean is None:
         mean = np.mean(x, axis, keepdims=True, where=where)
-    if variance is None:
+    if algorithm not in ("fast", "stable"):
+        raise ValueError(f"standardize: algorithm is 'fast' or 'stable', not {algorithm!r}")
+    if variance is None and algorithm == "stable":
+        variance = np.var(x, axis, keepdims=True, where=where)
+    elif variance is None:
         known = x if where is None else np.where(where, x, 0)
         square = np.mean(np.square(known), axis, keepdims=True, where=where)
         variance = square - np.square(mean)

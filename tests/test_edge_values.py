@@ -194,6 +194,47 @@ def test_reductions_of_truth_values_with_an_initial_one():
             f(*operands)
 
 
+def test_weighted_quantiles():
+    random = np.random.RandomState(0)
+    a, weights = random.randn(4, 5), random.randint(0, 4, (4, 5)).astype(float)
+    weights[:, 0], weights[2] = 0, [0, 0, 1, 0, 0]
+    how = {"method": "inverted_cdf"}
+    for q in (0.0, 0.3, np.array([0.2, 1.0])):
+        for axis, w in ((None, weights), (1, weights), (1, np.array([1.0, 0, 2, 1, 3]))):
+            wanted = np.quantile(a, q, axis, weights=w, **how)
+            np.testing.assert_array_equal(onp.quantile(a, q, axis, weights=w, **how), wanted)
+            found = onp.percentile(a, 100 * q, axis, weights=w, **how)
+            np.testing.assert_array_equal(found, wanted)
+    holed = a.copy()
+    holed[1, 2] = np.nan
+    wanted = np.nanquantile(holed, 0.3, 1, weights=weights, **how)
+    np.testing.assert_array_equal(onp.nanquantile(holed, 0.3, 1, weights=weights, **how), wanted)
+    slopes = overt.grad(lambda a: onp.sum(onp.quantile(a, 0.5, axis=1, weights=weights, **how)))(a)
+    picked = np.quantile(a, 0.5, axis=1, weights=weights, **how)
+    np.testing.assert_array_equal(slopes, (a == picked[:, None]).astype(float))
+    with pytest.raises(ValueError, match="inverted_cdf"):
+        onp.quantile(a, 0.5, weights=weights)
+
+
+def test_parameters_that_jax_has_too():
+    x = np.array([3.0, 1.0, 2.0]) + 1e9
+    assert onp.argsort(x, dtype=np.int8).dtype == np.int8
+    assert float(onp.polyval(np.array([1.0, 0.0, 2.0]), 3.0, unroll=4)) == 11.0
+    stable = overt.nn.standardize(x, algorithm="stable", epsilon=0.0)
+    np.testing.assert_allclose(stable, (x - x.mean()) / x.std(), rtol=1e-6)
+    with pytest.raises(ValueError, match="algorithm"):
+        overt.nn.standardize(x, algorithm="quick")
+
+
+def test_a_callback_without_derivative_is_named_as_the_user_named_it():
+    def called(x):
+        shape = overt.ShapeDtypeStruct((), np.float64)
+        return overt.experimental.io_callback(lambda v: v, shape, x) * x
+
+    with pytest.raises(NotImplementedError, match="^io_callback has no derivative"):
+        overt.grad(called)(1.0)
+
+
 def bisected(y, a):
     def solve(f, guess):
         low, high = 0.0, 2.0

@@ -22,8 +22,8 @@ def _coefficients(p: Any) -> Any:
 
 
 @array_function(arrays=("p", "x"))
-def polyval(p: Any, x: Any) -> Any:
-    """Value of a polynomial, by Horner's rule.
+def polyval(p: Any, x: Any, *, unroll: int = 16) -> Any:
+    """Value of a polynomial, by Horner's rule; its steps are always written out (`unroll`).
 
     >>> print(np.polyval(np.array([1.0, 0.0, 2.0]), 3.0))
     11.0

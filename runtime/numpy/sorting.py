@@ -145,8 +145,9 @@ def argsort(
     order: Any = None,
     stable: bool = True,
     descending: bool = False,
+    dtype: Any = None,
 ) -> Any:
-    """The places of the elements in ascending order; equal ones keep their order.
+    """The places of the elements in ascending order, as integers; equal ones keep their order.
 
     >>> argsort(np.array([3, 1, 2]))
     Array([1, 2, 0], dtype=int32)
@@ -156,7 +157,7 @@ def argsort(
         a, axis = np.ravel(a), -1
     axis = normal_axis(axis, a.ndim)
     order = order_of(a, axis=axis, stable=stable, descending=descending)
-    return order.astype(dtypes.int_type())
+    return order.astype(dtypes.int_type() if dtype is None else dtypes.canonicalize(dtype))
 
 
 def sort_complex(a: Any) -> Any:

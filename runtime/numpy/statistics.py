@@ -113,7 +113,11 @@ def _between_sorted(rows: Any, q: Any, last: Any, method: str) -> Any:
     return below * (1 - fraction) + above * fraction
 
 
-def _quantile(a: Any, q: Any, axis: Axes, method: str, keepdims: bool, ignore_nan: bool) -> Any:
+def _quantile(
+    a: Any, q: Any, axis: Axes, method: str, keepdims: bool, ignore_nan: bool, weights: Any = None
+) -> Any:
+    if weights is not None and method != "inverted_cdf":
+        raise ValueError(f"quantile: weights need method='inverted_cdf', got {method!r}")
     if method not in POSITIONS:
         raise ValueError(f"quantile: method must be one of {sorted(POSITIONS)}, got {method!r}")
     a, q = np.asarray(a), np.asarray(q)
@@ -124,11 +128,19 @@ def _quantile(a: Any, q: Any, axis: Axes, method: str, keepdims: bool, ignore_na
     dtype = dtypes.to_inexact(np.result_type(a, q))
     exact = wide(np.zeros((), dtype)).dtype  # 16 bits do not count the places of a long row
     a, q = np.astype(a, dtype), np.astype(q, exact)
+    if weights is not None:
+        weights = np.asarray(weights)
+        if weights.shape != a.shape:
+            weights = _weights_along(a, axis, weights)
+        weights, _ = _in_one_axis(np.broadcast_to(np.astype(weights, exact), a.shape), axis)
     rows, kept = _in_one_axis(a, axis)
     n, lead = rows.shape[-1], rows.shape[:-1]
     if n == 0:
         shape = kept if keepdims else lead
         return np.full((*q.shape, *shape), np.nan, dtype)
+    if weights is not None:
+        weights = np.where(np.isnan(rows), 0, weights)
+        weights = np.take_along_axis(weights, np.argsort(rows, axis=-1), -1)
     rows = np.sort(rows, axis=-1)  # NaN comes last
     missing = np.isnan(rows)
     if ignore_nan:
@@ -140,11 +152,21 @@ def _quantile(a: Any, q: Any, axis: Axes, method: str, keepdims: bool, ignore_na
     rows = np.where(missing, 0, rows)
 
     def at(quantile: Any) -> Any:
-        found = narrow(_between_sorted(rows, quantile, last, method), dtype)
+        if weights is None:
+            found = narrow(_between_sorted(rows, quantile, last, method), dtype)
+        else:
+            found = _of_weight(rows, weights, quantile)
         found = np.where(hidden, np.nan, found)
         return np.reshape(found, kept) if keepdims else found
 
     return at(q) if q.ndim == 0 else np.stack([at(q[i]) for i in range(q.shape[0])])
+
+
+def _of_weight(rows: Any, weights: Any, q: Any) -> Any:
+    """The first of sorted rows' elements up to which the fraction `q` of the weights lies."""
+    share = np.cumsum(weights, -1) / np.sum(weights, -1, keepdims=True)
+    before = np.sum((share < q) | (share == 0), -1, keepdims=True)  # no weight, no element
+    return np.take_along_axis(rows, np.clip(before, 0, rows.shape[-1] - 1), -1)[..., 0]
 
 
 class Quantiles(ArrayFunction):
@@ -161,55 +183,61 @@ class Quantiles(ArrayFunction):
 
 
 def _of_quantiles(fn: Callable) -> Any:
-    return Quantiles(fn, ("a", "q"))
+    return Quantiles(fn, ("a", "q", "weights"))
 
 
 @_of_quantiles
 def quantile(
-    a: Any, q: Any, axis: Axes = None, *, method: str = "linear", keepdims: bool = False
-) -> Any:
+    a: Any, q: Any, axis: Axes = None, *, method: str = "linear", keepdims: bool = False,
+    weights: Any = None,
+) -> Any:  # fmt: skip
     """The value below which a fraction `q` of the elements lies; several `q` give a first axis.
+
+    `weights`, of the shape of `a` or of `axis`, count elements by the method "inverted_cdf".
 
     >>> print(np.quantile(np.array([1.0, 2.0, 3.0]), 0.25))
     1.5
     """
-    return _quantile(a, q, axis, method, keepdims, False)
+    return _quantile(a, q, axis, method, keepdims, False, weights)
 
 
 @_of_quantiles
 def nanquantile(
-    a: Any, q: Any, axis: Axes = None, *, method: str = "linear", keepdims: bool = False
-) -> Any:
+    a: Any, q: Any, axis: Axes = None, *, method: str = "linear", keepdims: bool = False,
+    weights: Any = None,
+) -> Any:  # fmt: skip
     """`quantile` of the elements that are not NaN.
 
     >>> print(np.nanquantile(np.array([1.0, np.nan, 3.0]), 0.5))
     2.0
     """
-    return _quantile(a, q, axis, method, keepdims, True)
+    return _quantile(a, q, axis, method, keepdims, True, weights)
 
 
 @_of_quantiles
 def percentile(
-    a: Any, q: Any, axis: Axes = None, *, method: str = "linear", keepdims: bool = False
-) -> Any:
+    a: Any, q: Any, axis: Axes = None, *, method: str = "linear", keepdims: bool = False,
+    weights: Any = None,
+) -> Any:  # fmt: skip
     """The value below which `q` percent of the elements lie.
 
     >>> print(np.percentile(np.array([1.0, 2.0, 3.0]), 25))
     1.5
     """
-    return _quantile(a, np.divide(q, 100), axis, method, keepdims, False)
+    return _quantile(a, np.divide(q, 100), axis, method, keepdims, False, weights)
 
 
 @_of_quantiles
 def nanpercentile(
-    a: Any, q: Any, axis: Axes = None, *, method: str = "linear", keepdims: bool = False
-) -> Any:
+    a: Any, q: Any, axis: Axes = None, *, method: str = "linear", keepdims: bool = False,
+    weights: Any = None,
+) -> Any:  # fmt: skip
     """`percentile` of the elements that are not NaN.
 
     >>> print(np.nanpercentile(np.array([1.0, np.nan, 3.0]), 50))
     2.0
     """
-    return _quantile(a, np.divide(q, 100), axis, method, keepdims, True)
+    return _quantile(a, np.divide(q, 100), axis, method, keepdims, True, weights)
 
 
 @array_function()
