@@ -167,7 +167,7 @@ def _class(kind: type) -> None:
         for part in ("__func__", "fget", "fset", "func"):
             _visit(getattr(value, part, None))
         made = _standing_in(name, value)
-        if made is not None:
+        if made is not None and value not in _ours:  # else met before, as a base of another
             _classes.setdefault(kind, {})[name] = value
             _ours.add(made)
             type.__setattr__(kind, name, made)
