@@ -12,7 +12,8 @@ from overt.runtime.array import Array
 from overt.runtime.chosen_objects import by_reference, chosen_value, is_object, note, of_objects
 from overt.runtime.derivatives import add, materialize, zeros_like_tree
 from overt.runtime.numpy.movement import with_rule
-from overt.runtime.parts import is_array
+from overt.runtime.ordering import is_open_key, positions
+from overt.runtime.parts import is_array, parts_of
 from overt.runtime.primitive import Rule
 from overt.runtime.staging import is_known
 from overt.runtime.tree import tree_map
@@ -40,22 +41,26 @@ def order_of(items: Any, key: Callable | None = None, reverse: bool = False) -> 
     [1, 2, 0]
     """
     keys = keys_of(items, key)
-    if not any(map(is_open, keys)):
+    if not any(map(is_open_key, keys)):
         return sorted(range(len(keys)), key=keys.__getitem__, reverse=reverse)
     from overt.runtime import numpy as np
 
+    if not all(map(is_array, keys)):
+        return np.argsort(positions(keys, reverse))
     numbers = np.stack(keys)
     return np.argsort(-numbers if reverse else numbers, stable=True)
 
 
-def place_of(items: Any, key: Callable, largest: bool) -> Any:
+def place_of(items: Any, key: Callable | None, largest: bool) -> Any:
     """The position of the first item that `max` or `min` finds."""
     keys = keys_of(items, key)
-    if not any(map(is_open, keys)):
+    if not any(map(is_open_key, keys)):
         found = (max if largest else min)(range(len(keys)), key=keys.__getitem__)
         return found
     from overt.runtime import numpy as np
 
+    if not all(map(is_array, keys)):
+        return np.argmin(positions(keys, largest))
     return (np.argmax if largest else np.argmin)(np.stack(keys))
 
 
@@ -183,26 +188,40 @@ def chosen_item(items: Sequence[Any], i: Any) -> Any:
     """`items[i]`, also where i is known only later."""
     if not is_open(i):
         return items[int(i)]
-    from overt.runtime import numpy as np
-
     if all(map(is_object, items)):
         if all(map(by_reference, items)):
             return of_objects(i, items)
         made = chosen_value(i, items)
         note(made, *items)
         return made
-    return tree_map(lambda *leaves: np.stack(leaves)[i], *items)
+    return tree_map(lambda *leaves: chosen_leaf(leaves, i), *items)
+
+
+def chosen_leaf(leaves: tuple[Any, ...], i: Any) -> Any:
+    """One of some numbers, arrays or texts."""
+    from overt.runtime import numpy as np
+    from overt.runtime.one_of import OneOf
+
+    return OneOf(i, leaves) if type(leaves[0]) is str else np.stack(leaves)[i]
 
 
 def spread_item(g: Any, items: Sequence[Any], i: Any) -> Any:
     """The cotangent of items of which one was chosen."""
-    from overt.runtime import numpy as np
-
     if g is None:
         return None
     if not is_open(i):
         return [g if k == int(i) else zeros_like_tree(x) for k, x in enumerate(items)]
-    return [tree_map(lambda x, k=k: np.where(i == k, x, 0 * x), g) for k in range(len(items))]
+    return [where_chosen(i == k, g) for k in range(len(items))]
+
+
+def where_chosen(hit: Any, g: Any) -> Any:
+    """A cotangent, or a zero where the item it belongs to is another one."""
+    from overt.runtime import numpy as np
+
+    parts = parts_of(g)
+    if parts is not None:
+        return parts.rebuild([where_chosen(hit, x) for x in parts.values])
+    return np.where(hit, g, 0 * g) if is_array(g) else g
 
 
 @with_rule(

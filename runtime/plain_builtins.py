@@ -80,6 +80,9 @@ def reduce_rest(function: Any, items: Any) -> Any:
 def max_of(items: Any) -> Any:
     """`max(items)`."""
     items = list(items)
+    if not is_array(items[0]):
+        place = place_of(items, None, True)
+        return chosen_item(items, place)
     best = items[0]
     for item in items[1:]:
         if item > best:
@@ -90,6 +93,9 @@ def max_of(items: Any) -> Any:
 def min_of(items: Any) -> Any:
     """`min(items)`."""
     items = list(items)
+    if not is_array(items[0]):
+        place = place_of(items, None, False)
+        return chosen_item(items, place)
     best = items[0]
     for item in items[1:]:
         if item < best:

@@ -9,6 +9,7 @@ for v in xs:
 from __future__ import annotations
 
 import operator
+import types
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any, NoReturn
 
@@ -527,7 +528,9 @@ def holds(container: Any, item: Any) -> Any:
     open_items = isinstance(item, Array) and not is_known(item)
     if type(container) is not SomeOf:
         if not isinstance(container, (list, tuple, set, frozenset, dict, range)):
-            return item in container
+            own = getattr(type(container), "__contains__", None)
+            users = isinstance(own, types.FunctionType)
+            return predicate(own(container, item)) if users else item in container
         if not open_items and not any(isinstance(x, Array) and not is_known(x) for x in container):
             return item in container
     found: Any = False

@@ -35,6 +35,7 @@ LEFT = frozenset(
 )
 # What finds things by texts.
 BY_TEXT = frozenset("globals vars locals eval exec getattr import_module modules".split())
+MISSING: Any = object()  # in place of a method that a class does not define itself
 MOST = 100  # items of a container that are looked at
 _LOCK = threading.RLock()
 _classes: dict[type, dict[str, Any]] = {}  # what they define, where something else stands now
@@ -70,7 +71,9 @@ def met(x: Any) -> None:
 def definitions(kind: type) -> Any:
     """What a class defines itself, as its user wrote it."""
     changed = _classes.get(kind)
-    return {**vars(kind), **changed} if changed else vars(kind)
+    if not changed:
+        return vars(kind)
+    return {k: v for k, v in {**vars(kind), **changed}.items() if v is not MISSING}
 
 
 def original(f: Any) -> Any:
@@ -81,7 +84,11 @@ def original(f: Any) -> Any:
 def _restore() -> None:
     for kind, changed in _classes.items():
         for name, value in changed.items():
-            if vars(kind).get(name) in _ours:  # else the user's code has set another since
+            if vars(kind).get(name) not in _ours:
+                continue  # the user's code has set another since
+            if value is MISSING:
+                type.__delattr__(kind, name)
+            else:
                 type.__setattr__(kind, name, value)
     for table in (_classes, _ours, _seen):
         table.clear()
@@ -162,19 +169,28 @@ def _namespace(space: dict[str, Any]) -> None:
 
 def _class(kind: type) -> None:
     """Put what runs the lifted forms where a class defines what Python calls itself."""
-    for name, value in list(vars(kind).items()):
+    held = dict(vars(kind))
+    if isinstance(held.get("__eq__"), types.FunctionType):
+        held.setdefault("__ne__", MISSING)
+    for name, value in held.items():
         _visit(value)
         for part in ("__func__", "fget", "fset", "func"):
             _visit(getattr(value, part, None))
-        made = _standing_in(name, value)
+        made = _standing_in(kind, name, value)
         if made is not None and value not in _ours:  # else met before, as a base of another
             _classes.setdefault(kind, {})[name] = value
             _ours.add(made)
             type.__setattr__(kind, name, made)
 
 
-def _standing_in(name: str, value: Any) -> Any:
+def _standing_in(kind: type, name: str, value: Any) -> Any:
     """What stands in for an attribute of a class; None where that may stay."""
+    from overt.runtime.comparisons import comparison, differs
+
+    if value is MISSING:
+        return _only_here(differs, _not_equal)
+    if (made := comparison(kind, name, value)) is not None:
+        return _only_here(made, value)
     if type(value) is property:
         get, put, delete = map(_lifting, (value.fget, value.fset, value.fdel))
         return property(get, put, delete, value.__doc__)
@@ -184,6 +200,21 @@ def _standing_in(name: str, value: Any) -> Any:
         return made
     special = name.startswith("__") and name.endswith("__") and name not in LEFT
     return _lifting(value) if special and isinstance(value, types.FunctionType) else None
+
+
+def _not_equal(self: Any, other: Any) -> Any:
+    return object.__ne__(self, other)
+
+
+def _only_here(ours: Any, f: Any) -> Any:
+    """A function that does what `ours` does in the code that is staged or runs on lanes."""
+
+    def call(self: Any, other: Any) -> Any:
+        inside = GRAPH.get() is not None or INSIDE.get()
+        return ours(self, other) if inside else f(self, other)
+
+    setattr(call, "__overt_stands_for__", f)  # noqa: B010  functions have no such attribute
+    return call
 
 
 def _lifting(f: Any) -> Any:

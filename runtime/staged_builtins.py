@@ -18,7 +18,9 @@ from overt.runtime.handled import CATCHING, in_region, refuse_if_caught
 from overt.runtime.host import host_callback
 from overt.runtime.lanes import Lanes
 from overt.runtime.masks import active_lanes
+from overt.runtime.ordering import is_open_key
 from overt.runtime.outer_effects import about_to_change
+from overt.runtime.parts import is_array
 from overt.runtime.places import noted, origin
 from overt.runtime.predicates import both, negated, predicate
 from overt.runtime.primitive import GRAPH
@@ -43,8 +45,10 @@ def _extreme(function: Callable, args: tuple, options: dict, reduce: str, better
     items = list(items)
     if options.get("key") and items:
         return chosen_item(items, place_of(items, options["key"], function is max))
-    if not any(is_open(x) for x in items):
+    if not any(map(is_open_key, items)):
         return function(items, **options)
+    if not all(map(is_array, items)):
+        return chosen_item(items, place_of(items, None, function is max))
     from overt.runtime import numpy as np
 
     best = items[0]

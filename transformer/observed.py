@@ -195,7 +195,7 @@ class ClassParts(Parts):
 
     def __init__(self, value: type, pairs: list[tuple[Any, Any]], parts: list[Seen]):
         super().__init__(value, pairs, parts)
-        self.count = len(vars(value))
+        self.count = len(definitions(value))
         settled = [type(part) is Seen for part in parts]
         self.fixed = [k for k, plain in zip(self.keys, settled, strict=True) if plain]
         self.fixed_values = [v for v, plain in zip(self.values, settled, strict=True) if plain]

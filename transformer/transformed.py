@@ -260,6 +260,10 @@ def lifted(fn: Any) -> Callable[..., Any]:
         ours = TWINS.get(fn) or counterpart(fn)
         if ours is not None:
             return functools.partial(of_numbers, fn, ours)
+    if fn is max or fn is min or fn is sorted:
+        from overt.runtime import staged_builtins
+
+        return getattr(staged_builtins, f"{fn.__name__}_")
     if isinstance(fn, CACHED):
         from overt.transformer.lifting import from_cache
 
