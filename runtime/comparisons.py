@@ -52,7 +52,8 @@ def derived(wanted: str, given: str) -> Callable[..., Any]:
 
 def differs(self: Any, other: Any) -> Any:
     """`self != other` of a class that defines `==` alone."""
-    found = type(self).__eq__(self, other)
+    equal: Callable[..., Any] = type(self).__eq__
+    found = equal(self, other)
     return found if found is NotImplemented else negated(predicate(found))
 
 

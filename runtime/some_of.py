@@ -529,8 +529,9 @@ def holds(container: Any, item: Any) -> Any:
     if type(container) is not SomeOf:
         if not isinstance(container, (list, tuple, set, frozenset, dict, range)):
             own = getattr(type(container), "__contains__", None)
-            users = isinstance(own, types.FunctionType)
-            return predicate(own(container, item)) if users else item in container
+            if isinstance(own, types.FunctionType):
+                return predicate(own(container, item))
+            return item in container
         if not open_items and not any(isinstance(x, Array) and not is_known(x) for x in container):
             return item in container
     found: Any = False

@@ -189,8 +189,8 @@ def _standing_in(kind: type, name: str, value: Any) -> Any:
 
     if value is MISSING:
         return _only_here(differs, _not_equal)
-    if (made := comparison(kind, name, value)) is not None:
-        return _only_here(made, value)
+    if (compare := comparison(kind, name, value)) is not None:
+        return _only_here(compare, value)
     if type(value) is property:
         get, put, delete = map(_lifting, (value.fget, value.fset, value.fdel))
         return property(get, put, delete, value.__doc__)
