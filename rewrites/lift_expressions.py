@@ -165,7 +165,7 @@ class Expressions(ast.NodeTransformer):
                 asked = self.callees.is_builtin(f, len) and node.args
                 return not (asked and (self.is_selection(asked[0]) or self.is_grown(asked[0])))
             simple = self.callees.is_builtin(f, *SIMPLE)
-            return simple and all(self.plain(a) for a in node.args)
+            return simple and not has_key(node) and all(self.plain(a) for a in node.args)
         if isinstance(f, ast.Attribute) and f.attr == "was" and self.plain(f.value):
             return True  # of what `caught` caught
         return isinstance(f, ast.Attribute) and f.attr in PLAIN_METHODS
@@ -410,7 +410,7 @@ class Expressions(ast.NodeTransformer):
         for builtin, name in STAGED_BUILTINS.items():
             if self.callees.is_builtin(node.func, builtin):
                 kept = builtin is not print and all(self.plain(a) for a in node.args)
-                return "" if kept else name
+                return "" if kept and not has_key(node) else name
         return ""
 
     def as_lifted(self, f: ast.expr) -> ast.expr:
@@ -536,3 +536,8 @@ def may_be_container(kinds: ast.expr) -> bool:
     """Whether `isinstance` asks for a list, a set or a dictionary."""
     names = kinds.elts if isinstance(kinds, ast.Tuple) else [kinds]
     return any(isinstance(n, ast.Name) and n.id in ("list", "set", "dict") for n in names)
+
+
+def has_key(node: ast.Call) -> bool:
+    """Whether a call of `min`, `max` or `sorted` asks a function, which may ask data."""
+    return any(k.arg == "key" for k in node.keywords)
