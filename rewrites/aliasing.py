@@ -266,6 +266,9 @@ class Aliases(Besides):
                 "changes them all",
                 "Make a new object for each place, for instance in a comprehension.",
             )
+        moved = self.among(self.stored, versions) & self.among(self.elements, versions)
+        if moved or self.among(self.items, versions) & versions:  # `x[1] = x[0]`
+            self.mark(s, "@no_twins", [holder])
         self.check_inside(s, holder, versions)
 
     def check_deep(self, s: Assign, holder: str, versions: set[str]) -> None:

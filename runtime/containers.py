@@ -30,6 +30,7 @@ __all__ = [
     "no_items",
     "no_parts",
     "no_slices",
+    "no_twins",
     "no_views",
     "not_kept",
     "in_place",
@@ -146,6 +147,21 @@ def no_views(x: Any, *items: Any) -> None:
             "a row of an array is read, then the array is stored into, then the row is used: "
             "in NumPy the row is a view that has changed by then. Copy it where it is read: "
             "`x[i].copy()`"
+        )
+
+
+def no_twins(x: Any) -> None:
+    """Check before a change of an item of a container that no other item is the same object.
+
+    Errors: NotImplementedError where one is.
+
+    >>> no_twins([[1.0], [1.0]])
+    """
+    items = [item for item in held_in(x) if is_changeable(item)] if isinstance(x, COPIED) else []
+    if len({id(item) for item in items}) < len(items):
+        raise NotImplementedError(
+            "a list or dictionary holds one object in several places, and it is changed in one: "
+            "in Python the change shows in all. Put a copy of the object there"
         )
 
 
