@@ -275,7 +275,7 @@ def spec_of(x: Any, numbers: bool = False, leaves: bool = False) -> Spec:
         raise NotImplementedError(
             "a recorded value enters a staged branch or loop other than by its operands"
         )
-    if leaves and isinstance(x, enum.Enum):  # one that is a number, too, keeps its name
+    if leaves and isinstance(type(x), enum.EnumMeta):  # one that is a number, too, keeps its name
         return Known(x)
     if is_array(x):
         return Value(aval_of(x))

@@ -26,6 +26,7 @@ MISSING: Any = type("Missing", (), {"__repr__": lambda self: "nothing"})()
 MOST = 20_000  # things looked at
 LONG = 64  # items, from where it pays to ask first whether they are plain
 PLAIN = {*NUMBERS, str, bytes, type(None)}
+LONG_KINDS = (list, tuple, set, frozenset, type({}.values()))  # whose length can be asked for
 
 Slot = tuple[int, str]  # of which holder, and the name there
 
@@ -348,7 +349,7 @@ def _names_in(code: types.CodeType) -> tuple[frozenset[str], frozenset[str], fro
 
 def is_long_plain(items: Collection[Any]) -> bool:
     """Whether these are many numbers and texts, and nothing else."""
-    return len(items) > LONG and PLAIN.issuperset(map(type, items))
+    return type(items) in LONG_KINDS and len(items) > LONG and PLAIN.issuperset(map(type, items))
 
 
 def is_frozen(x: Any) -> bool:

@@ -1175,6 +1175,20 @@ def results_of_a_comprehension(x):
     return sum([bump(row) for row in rows]) * np.sum(rows[0]) + rows[1][0]
 
 
+def items_of_list_slice(x):
+    a = [[x], [2 * x]]
+    b = a[:]
+    b[0][0] = 5.0
+    return a[0][0] * x
+
+
+def items_of_list_copy(x):
+    a = [[x], [2 * x]]
+    b = list(a)
+    b[0][0] = 5.0
+    return a[0][0] * x
+
+
 HELPERS = [
     "halved",
     "same",

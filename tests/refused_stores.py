@@ -370,20 +370,6 @@ def row_appended_again(x):
     return g[0][0] * g[1][0]
 
 
-def items_of_list_slice(x):
-    a = [[x], [2 * x]]
-    b = a[:]
-    b[0][0] = 5.0
-    return a[0][0] * x
-
-
-def items_of_list_copy(x):
-    a = [[x], [2 * x]]
-    b = list(a)
-    b[0][0] = 5.0
-    return a[0][0] * x
-
-
 def arrays_of_list_copy(x):
     a = [np.ones(2) * x]
     b = a.copy()

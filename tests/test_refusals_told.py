@@ -28,9 +28,12 @@ def captured_too_early(a, v):
     return inner(a)
 
 
-def changed_default(x, seen=[]):  # noqa: B006
-    seen.append(x)
-    return seen[0]
+def changed_default(x):
+    def inner(y, seen=[]):  # noqa: B006
+        seen.append(y)
+        return seen[0]
+
+    return inner(x)
 
 
 @pytest.mark.parametrize(
@@ -38,7 +41,7 @@ def changed_default(x, seen=[]):  # noqa: B006
     [
         (asynchronous, (1.0,), "async def asynchronous(x):", ""),
         (captured_too_early, (1.0, numpy.ones(3)), "def inner(x):", "inner"),
-        (changed_default, (1.0,), "def changed_default(x, seen=[]):", "[]"),
+        (changed_default, (1.0,), "def inner(y, seen=[]):", "[]"),
     ],
     ids=lambda x: getattr(x, "__name__", ""),
 )

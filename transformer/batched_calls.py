@@ -77,8 +77,9 @@ def is_same_in_all_lanes(x: Any) -> bool:
     """Whether a constant of a pullback is no value of a lane, and hides none."""
     if isinstance(x, types.FunctionType):
         return not captured_leaves(x, lambda value: type(value) is Lanes)
-    plain = (*NUMBERS, str, type, types.BuiltinFunctionType, enum.Enum)
-    return x is None or isinstance(x, plain)
+    if isinstance(type(x), enum.EnumMeta):  # not one that data chose
+        return True
+    return x is None or isinstance(x, (*NUMBERS, str, type, types.BuiltinFunctionType))
 
 
 def placed(x: Any, found: Any, wanted: Any, lanes: int) -> Any:

@@ -10,6 +10,7 @@ import types
 import weakref
 
 from overt.runtime.ownership import is_users
+from overt.runtime.places import GENERATED
 from overt.runtime.world import CONTAINERS
 
 _changed: weakref.WeakKeyDictionary[types.CodeType, set[str]] = weakref.WeakKeyDictionary()
@@ -22,7 +23,7 @@ def refuse_changed(
 
     `bound` parameters have a value already.
     """
-    if function is None or not is_users(function):
+    if function is None or not is_users(function) or function.__code__.co_filename in GENERATED:
         return
     names = function.__code__.co_varnames[bound : function.__code__.co_argcount]
     given = {**dict(zip(names, partial.args, strict=False)), **partial.keywords}
