@@ -26,7 +26,7 @@ MISSING: Any = type("Missing", (), {"__repr__": lambda self: "nothing"})()
 MOST = 20_000  # things looked at
 LONG = 64  # items, from where it pays to ask first whether they are plain
 PLAIN = {*NUMBERS, str, bytes, type(None)}
-LONG_KINDS = (list, tuple, set, frozenset, type({}.values()))  # whose length can be asked for
+LONG_KINDS: tuple[type, ...] = (list, tuple, set, frozenset, type({}.values()))
 
 Slot = tuple[int, str]  # of which holder, and the name there
 
