@@ -23,6 +23,7 @@ from typing import Any
 from overt.rewrites.exits import EXITS, assign, branch, contains, negated
 from overt.rewrites.leaving import Leave, Leaving, Stmts, Way, ends
 from overt.rewrites.managers import Managers
+from overt.rewrites.numpy_results import numpy_names
 from overt.rewrites.refusal import Refusal
 from overt.rewrites.risks import Danger, Evaluation, Risks
 from overt.rewrites.scopes import (
@@ -38,6 +39,8 @@ from overt.rewrites.scopes import (
 
 Kind = Any  # a class, or the name of one that the function defines
 BROAD = (BaseException, Exception)
+# What only operations of numbers raise, as far as they can be asked for.
+ARITHMETIC = {ZeroDivisionError, ArithmeticError, OverflowError}
 
 
 # What an exception has only once it was raised.
@@ -96,6 +99,7 @@ class Handling:
         }
         self.frames: list[Frame] = []
         self.risks = Risks(self)
+        self.arrays = numpy_names(function, self.risks.meaning, set())
         self.depth = 0
 
     def new(self, stem: str) -> str:
@@ -158,7 +162,10 @@ class Handling:
         known = set(self.taken)
         try:
             self.frames = [Frame(self.handlers(s))]
-            if self.risks.of_block(s.body) is not Danger.ASKED:
+            danger = self.risks.of_block(s.body)
+            if danger is Danger.NONE and set(self.handled()) <= ARITHMETIC:
+                return [*self.outside(s.body), *self.outside(s.orelse)]
+            if danger is not Danger.ASKED:
                 return None
             self.frames = []
             return self.do_Try(ast.copy_location(ast.Try(s.body, s.handlers, s.orelse, []), s))
@@ -432,6 +439,7 @@ class Handling:
         table |= {n: self.new(n) for n in sorted(locals_of(node) - set(every))}
         self.own |= set(table.values())
         body = [Renamed(table).visit(copy.deepcopy(s)) for s in node.body]
+        self.arrays = self.arrays | numpy_names([*before, *body], self.risks.meaning, self.arrays)
         way = Way([], "returned")
         frames = len(self.frames)
         self.frames.append(Frame(result=way, store=result))

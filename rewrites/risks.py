@@ -20,9 +20,11 @@ from typing import TYPE_CHECKING, Any
 
 from numpy.linalg import LinAlgError
 
+import overt.runtime.numpy as np
 from overt.rewrites import core
 from overt.rewrites.exits import assign, branch, negated
 from overt.rewrites.leaving import Leave, Stmts
+from overt.rewrites.numpy_results import is_numpy, numpy_names
 from overt.rewrites.scopes import NESTED
 from overt.runtime.ownership import is_library
 from overt.runtime.risks import tests_of
@@ -53,6 +55,9 @@ DOMAIN = {
     LinAlgError: "Singular matrix",
     IndexError: "list index out of range",
 }
+
+
+REDUCING = frozenset("sum mean max min prod std var dot".split())
 
 
 class Danger(enum.IntEnum):
@@ -128,6 +133,8 @@ class Risks:
         number = constant(right)
         if isinstance(left, ast.Constant | ast.JoinedStr) and not is_number(left):
             return []
+        if any(is_numpy(x, self.meaning, self.handling.arrays) for x in (left, right)):
+            return []
         if isinstance(node.op, DIVISIONS):
             return [] if number else [(ZeroDivisionError, left, right)]
         if isinstance(node.op, ast.Pow):
@@ -167,6 +174,14 @@ class Risks:
         """What a callee is, if the text says it."""
         names = {n.id for n in ast.walk(f) if isinstance(n, ast.Name)}
         return None if names & self.handling.own else self.handling.managers.object(f)
+
+    def meaning(self, f: ast.expr) -> Any:
+        """What a callee is; of methods that only arrays have, the function of that name."""
+        found = self.target(f)
+        if found is None and isinstance(f, ast.Attribute) and f.attr in REDUCING:
+            if not self.handling.managers.methods(f.attr):
+                return getattr(np, f.attr)
+        return found
 
     def of_call(self, node: ast.Call) -> Danger:
         h = self.handling
@@ -214,10 +229,11 @@ class Risks:
         if node.name in self.active:
             return Danger.CAUGHT
         self.active.append(node.name)
-        outer, h = self.handling.own, self.handling
+        outer, arrays, h = self.handling.own, self.handling.arrays, self.handling
         h.own = outer | core_locals(node)
+        h.arrays = arrays | numpy_names(node.body, self.meaning, arrays)
         found = self.of_block(node.body)
-        h.own = outer
+        h.own, h.arrays = outer, arrays
         self.active.pop()
         plain = not any(isinstance(a, ast.Starred) for a in call.args)
         plain = plain and all(k.arg for k in call.keywords)
