@@ -24,6 +24,12 @@ TAKING = frozenset(
     "pop popitem popleft setdefault append extend insert remove clear discard appendleft "
     "extendleft".split()
 )
+# Functions of modules that change their first argument, and methods of few containers.
+CHANGING_FUNCTIONS = frozenset(
+    "heappush heappop heapify heapreplace heappushpop insort insort_left insort_right iadd "
+    "setitem delitem".split()
+)
+UNSEEN_METHODS = frozenset("rotate move_to_end __setitem__ __setattr__ __delitem__".split())
 
 
 def effects_of(function: Function) -> frozenset[str]:
@@ -74,6 +80,31 @@ def takes_out(value: ast.expr) -> bool:
         )
         for n in ast.walk(value)
     )
+
+
+def is_in_turn(call: ast.Call) -> bool:
+    """Whether a call uses up or changes what is not the function's own, in a way that cannot be
+    seen or set back: then lanes can only run one after another.
+    """
+    f = call.func
+    if isinstance(f, ast.Name):
+        if f.id in ("globals", "vars"):
+            return True
+        held = call.args[0] if f.id in ("next", "setattr", "delattr") and call.args else None
+    elif isinstance(f, ast.Attribute) and f.attr in CHANGING_FUNCTIONS:
+        held = call.args[0] if call.args else None
+    else:
+        held = f.value if isinstance(f, ast.Attribute) and f.attr in UNSEEN_METHODS else None
+    while isinstance(held, ast.Attribute | ast.Subscript):
+        held = held.value
+    return isinstance(held, ast.Name) and not core.is_local(held.id)
+
+
+def takes_turns(function: Function) -> bool:
+    """Whether a function makes such calls."""
+    calls = [c for s in core.walk(function.body) for c in own_calls(s)]
+    calls += [n for n in ast.walk(function.result) if isinstance(n, ast.Call)]
+    return any(map(is_in_turn, calls))
 
 
 def sets_outside(target: core.Pattern) -> bool:

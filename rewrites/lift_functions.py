@@ -29,6 +29,7 @@ from overt.rewrites.effects import (
     outer_names,
     sets_outside,
     takes_out,
+    takes_turns,
 )
 from overt.rewrites.grown import Grown
 from overt.rewrites.lift_expressions import LITERALS, Expressions
@@ -137,9 +138,9 @@ class FunctionLifter:
         body = self.block(f.body)
         result = self.expr(f.result)
         changes = takes_out(f.result) or any(map(writes_elsewhere(f), core.walk(body)))
-        if f.name not in ("__init__", "__post_init__") and changes:
-            guard = Do(ast.Expr(core.call(core.name("@once_a_call"))), NOWHERE)
-            body = (guard, *body)
+        said = "@in_turn" if takes_turns(f) else "@once_a_call" if changes else ""
+        if said:
+            body = (Do(ast.Expr(core.call(core.name(said))), NOWHERE), *body)
         return direct(replace(f, params=params, body=body, result=result))
 
     def made(

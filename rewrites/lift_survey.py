@@ -75,6 +75,8 @@ def writes_elsewhere(f: Function) -> Callable[[core.Stmt], bool]:
         for s in core.walk(f.body)
         if isinstance(s, Assign) and isinstance(s.value, ast.Call)
     }
+    if f.name in ("__init__", "__post_init__") and f.params:
+        made.add(f.params[0].name)
 
     def check(s: core.Stmt) -> bool:
         if not writes(s):

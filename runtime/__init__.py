@@ -100,7 +100,7 @@ _NAMES = {
     "scipy.incomplete_slopes": "igamma_grad_a random_gamma_grad",
     "risks": "is_zero lacks raises",
     "scalars": "is_a is_false is_true",
-    "staged_builtins": "all_ any_ bool_ check complex_ float_ int_ max_ min_ once_a_call "
+    "staged_builtins": "all_ any_ bool_ check complex_ float_ in_turn int_ max_ min_ once_a_call "
     "print_ raise_if round_ sorted_",
     "tables": "item_of",
     "tangents": "field_dot items_dot keys_dot place_field_dot tangent_for updated zero_dot",

@@ -8,9 +8,12 @@ the lanes run one after another.
 
 from __future__ import annotations
 
+import array
 from collections.abc import Callable
 from contextvars import ContextVar
 from typing import Any
+
+import numpy
 
 from overt.runtime.errors import StagingError, say_once
 from overt.runtime.lanes import Lanes
@@ -18,8 +21,9 @@ from overt.runtime.primitive import GRAPH
 from overt.runtime.rollback import Before, Mark, Printed
 from overt.runtime.same_results import same_results
 
-__all__ = ["ChangesOutside", "Outside", "about_to_change", "one_by_one"]
+__all__ = ["ChangesOutside", "Outside", "about_to_change", "in_turn_only", "one_by_one"]
 
+BUFFERS = (numpy.ndarray, array.array, bytearray)  # whose contents change in place
 MOST_STAGED = 64  # lanes that one program runs one after another
 _NOTED: ContextVar[Outside | None] = ContextVar("overt_outside", default=None)
 
@@ -35,6 +39,16 @@ def about_to_change() -> None:
         noted.look()
 
 
+def in_turn_only() -> None:
+    """Something is going to be used up or changed that cannot be seen or set back.
+
+    Errors: StagingError under `vmap`, which then runs the lanes one after another.
+    """
+    about_to_change()
+    if _NOTED.get() is not None:
+        raise StagingError("what this function uses up or changes is not the same for all lanes")
+
+
 class Outside:
     """What can be reached from a function under `vmap`, as it was before the first change."""
 
@@ -42,12 +56,15 @@ class Outside:
         self.owner, self.roots = owner, (owner, args)
         self.mark = Mark()
         self.before: Before | None = None
+        self.buffers: list[tuple[Any, Any]] = []  # with what they held
         self.printed = Printed()
         self.outer = _NOTED.get()
 
     def look(self) -> None:
         if self.before is None:
             self.before = Before(self.roots, self.mark)
+            self.buffers = [(x, x[...].copy() if isinstance(x, numpy.ndarray) else x[:])
+                            for x in self.before.world.kept if isinstance(x, BUFFERS)]  # fmt: skip
         if self.outer is not None:
             self.outer.look()
 
@@ -70,7 +87,8 @@ class Outside:
         now = world.take()
         places = [*now, *(s for s in was if s not in now)]
         missing = object()
-        return [
+        stored = [x for x, copy in self.buffers if bytes(x) != bytes(copy)]
+        return [f"an object of type {type(x).__name__}" for x in stored] + [
             world.name_of(s) for s in places if not alike(now.get(s, missing), was.get(s, missing))
         ]
 
@@ -79,6 +97,8 @@ class Outside:
         same, as in a cache, and finds it there or not.
         """
         assert self.before is not None
+        if any(bytes(x) != bytes(copy) for x, copy in self.buffers):
+            return False
         level = first[1]
         world = self.before.world
         if any(type(x) is Lanes and x.level == level for x in world.leaves()):
@@ -101,6 +121,9 @@ class Outside:
     def undo(self) -> None:
         if self.before is not None:
             self.before.restore()
+            for x, copy in self.buffers:
+                if bytes(x) != bytes(copy):
+                    x[... if isinstance(x, numpy.ndarray) else slice(None)] = copy
 
 
 def one_by_one(

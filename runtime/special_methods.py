@@ -23,6 +23,7 @@ from overt.runtime.levels import INSIDE
 from overt.runtime.ownership import is_library, is_users, is_users_module
 from overt.runtime.parts import NUMBERS, is_wrapping
 from overt.runtime.primitive import GRAPH
+from overt.runtime.world import all_names
 
 __all__ = ["definitions", "lifting_special_methods", "met", "original"]
 
@@ -133,19 +134,9 @@ def _visit(x: Any) -> None:
         _visit(getattr(x, "__dict__", None))
 
 
-@functools.lru_cache(maxsize=4096)
-def _names(code: types.CodeType) -> frozenset[str]:
-    """All names in a function's code: of globals, attributes and imports."""
-    found = set(code.co_names)
-    for inner in code.co_consts:
-        if isinstance(inner, types.CodeType):
-            found |= _names(inner)
-    return frozenset(found)
-
-
 def _named(code: types.CodeType, space: dict[str, Any]) -> None:
     """What a function's code names, directly or in a module; all of it where names are made."""
-    names = _names(code)
+    names = all_names(code)
     if names & BY_TEXT:
         _namespace(space)
     for name in names:

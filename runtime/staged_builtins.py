@@ -19,7 +19,7 @@ from overt.runtime.host import host_callback
 from overt.runtime.lanes import Lanes
 from overt.runtime.masks import active_lanes
 from overt.runtime.ordering import is_open_key
-from overt.runtime.outer_effects import about_to_change
+from overt.runtime.outer_effects import about_to_change, in_turn_only
 from overt.runtime.parts import is_array
 from overt.runtime.places import noted, origin
 from overt.runtime.predicates import both, negated, predicate
@@ -32,7 +32,7 @@ from overt.runtime.truth import and_, or_
 
 __all__ = [
     "all_", "any_", "bool_", "check", "complex_", "each_lane", "float_", "int_",
-    "max_", "min_", "once_a_call", "print_", "raise_if", "round_", "sorted_",
+    "in_turn", "max_", "min_", "once_a_call", "print_", "raise_if", "round_", "sorted_",
 ]  # fmt: skip
 
 
@@ -336,6 +336,12 @@ def each_lane(
         return ()
 
     host_callback(on_host, (), *([] if mask is None else [mask]), *operands, ordered=ordered)
+
+
+def in_turn() -> None:
+    """As `once_a_call`, for what cannot be seen: lanes of a `vmap` run one after another."""
+    in_turn_only()
+    refuse_unless_carried()
 
 
 def once_a_call() -> None:

@@ -10,18 +10,21 @@ import collections
 import dataclasses
 import dis
 import functools
+import threading
 import types
 from collections.abc import Callable, Collection, Iterator, Sequence
 from typing import Any
 
 from overt.runtime.array import Array
-from overt.runtime.ownership import is_library
+from overt.runtime.ownership import is_library, is_users_module
 from overt.runtime.parts import BY_REFERENCE, NUMBERS, is_array
 from overt.runtime.tree_registry import register_pytree_node
 
 __all__ = ["MISSING", "Slot", "World", "is_users_object"]
 
 CONTAINERS = (list, dict, set, collections.deque)
+# Classes of Python's own whose objects programs keep values in.
+KEEPERS = (types.SimpleNamespace, collections.UserDict, collections.UserList, threading.local)
 MISSING: Any = type("Missing", (), {"__repr__": lambda self: "nothing"})()
 MOST = 20_000  # things looked at
 LONG = 64  # items, from where it pays to ask first whether they are plain
@@ -34,6 +37,8 @@ Slot = tuple[int, str]  # of which holder, and the name there
 def is_users_object(x: Any) -> bool:
     """Whether a value is an object of a class of the user's, rather than a function or a type."""
     kind = type(x)
+    if isinstance(x, KEEPERS):
+        return True
     return not (isinstance(x, (type, Array)) or is_library(kind.__module__) or is_array(x))
 
 
@@ -172,7 +177,7 @@ class World:
     def object(self, x: Any) -> None:
         held = attributes_of(x)
         self.has_values = self.has_values or is_value(x)
-        if not is_frozen(x) and not is_library(type(x).__module__):
+        if not is_frozen(x) and is_users_object(x):
             self.known[id(x)] = len(self.holders)
             self.holders.append(Holder(x))
         for value in held.values():
@@ -222,10 +227,25 @@ class World:
         space = f.__globals__
         for name in (*globals_stored, *read):
             value = space.get(name, MISSING)
+            if isinstance(value, types.ModuleType) and is_users_module(value):
+                self.module(value, f.__code__)
+                continue
             if name in globals_stored or isinstance(value, CONTAINERS):
                 self.place(space, name)
             if value is not MISSING:
                 self.visit(value)
+
+    def module(self, module: types.ModuleType, code: types.CodeType) -> None:
+        """What a function's code names of a module of the user's."""
+        names = all_names(code)
+        mark = id(module), code
+        if mark not in self.seen:
+            self.seen.add(mark)
+            held = vars(module)
+            data = {n for n in names if not isinstance(held.get(n), (type, types.FunctionType))}
+            self.holders.append(Holder(held, tuple(sorted(data))))
+            for name in names & held.keys():
+                self.visit(held[name])
 
     def fixed(self, values: dict[str, Any]) -> None:
         """Values that keep their names: what the containers among them hold may change."""
@@ -321,6 +341,16 @@ class World:
                     place = value if isinstance(value, CONTAINERS) else None
                     holder = self.holders[i]
                     holder.write(name, unpacked(mapped(below, self.packed(value)), place))
+
+
+@functools.lru_cache(maxsize=4096)
+def all_names(code: types.CodeType) -> frozenset[str]:
+    """All names in a function's code: of globals, attributes and imports."""
+    found = set(code.co_names)
+    for inner in code.co_consts:
+        if isinstance(inner, types.CodeType):
+            found |= all_names(inner)
+    return frozenset(found)
 
 
 def names_in(code: types.CodeType) -> tuple[frozenset[str], frozenset[str], frozenset[str]]:

@@ -275,3 +275,116 @@ f = functools.partial(g, {})
 @pytest.mark.parametrize("name", REFUSED)
 def test_changes_that_are_refused(tmp_path, name):
     check(tmp_path, REFUSED[name], refused=(*WAYS, "vmap"))
+
+
+LANES = {
+    "module": """
+import types
+cfg = types.ModuleType("cfg")
+cfg.n = 0
+
+def f(x):
+    cfg.n += 1
+    return x * cfg.n
+""",
+    "namespace": """
+import types
+cfg = types.SimpleNamespace(n=0)
+
+def f(x):
+    cfg.n += 1
+    return x * cfg.n
+""",
+    "objects made": """
+class Base:
+    made = 0
+
+    def __init__(self):
+        Base.made += 1
+
+def f(x):
+    Base()
+    return x * Base.made
+""",
+    "setattr": """
+class S:
+    n = 0
+
+s = S()
+
+def f(x):
+    setattr(s, "n", s.n + 1)
+    return x * s.n
+""",
+    "generator": """
+def steps():
+    n = 0
+    while True:
+        n += 1
+        yield n
+
+numbers = steps()
+
+def f(x):
+    return x * next(numbers)
+""",
+    "count": """
+import itertools
+numbers = itertools.count(1)
+
+def f(x):
+    return x * next(numbers)
+""",
+    "heap": """
+import heapq
+H = [5.0, 7.0, 9.0]
+
+def f(x):
+    v = heapq.heappop(H)
+    heapq.heappush(H, v + 10.0)
+    return x * v
+""",
+    "NumPy's array": """
+import numpy
+A = numpy.zeros(3)
+
+def f(x):
+    A[0] += 1.0
+    return x * A[0]
+""",
+    "rotated": """
+import collections
+D = collections.deque([1.0, 2.0, 3.0])
+
+def f(x):
+    D.rotate(1)
+    return x * D[0]
+""",
+    "globals": """
+N = 1
+
+def f(x):
+    globals()["N"] = N + 1
+    return x * N
+""",
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", LANES)
+def test_lanes_find_what_the_one_before_has_left(tmp_path, name):
+    values, slopes = python(module_of(tmp_path, LANES[name], "made_plain_lanes"), XS)
+    close = lambda found, expected: numpy.testing.assert_allclose(found, expected, rtol=1e-5)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        f = module_of(tmp_path, LANES[name], "made_values").f
+        close(overt.vmap(f)(numpy.array(XS)), values)
+        f = module_of(tmp_path, LANES[name], "made_slopes").f
+        close(overt.vmap(overt.grad(f))(numpy.array(XS)), slopes)
+
+
+def test_a_file_that_is_written_again_is_read_again(tmp_path):
+    for factor in (2.0, 3.0, 5.0):
+        source = f"def g(x):\n    return x * {factor}\n\ndef f(x):\n    return g(x) + {factor}\n"
+        module = module_of(tmp_path, source, "made_again")
+        assert float(overt.grad(module.f)(1.0)) == factor
+        assert float(overt.jit(module.f)(1.0)) == 2 * factor

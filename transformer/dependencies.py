@@ -143,16 +143,17 @@ def defaults_print(function: types.FunctionType) -> str:
     return " ".join(repr(x) if isinstance(x, ATOMS) else type(x).__name__ for x in given)
 
 
-_digests: dict[str, tuple[int, str]] = {}
+_digests: dict[str, tuple[list[str], str]] = {}
 
 
 def file_digest(code: types.CodeType) -> str:
     """A hash of the text of the file that a code object comes from."""
     name = code.co_filename
+    linecache.checkcache(name)
     lines = linecache.getlines(name)
     known = _digests.get(name)
-    if known is None or known[0] != id(lines):
-        _digests[name] = known = (id(lines), cache.digest(name, "".join(lines)))
+    if known is None or known[0] is not lines:
+        _digests[name] = known = (lines, cache.digest(name, "".join(lines)))
     return known[1]
 
 
