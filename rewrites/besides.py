@@ -52,6 +52,7 @@ class Besides(Relations, Known):
         self.kind_of: Kind = lambda call: UNKNOWN
         self.functions_of: Functions = lambda node: []
         self.body = function.body
+        self.foreign = function.foreign
         self.known_pointing: Pointing | None = None
         self.summaries: dict[int, Summary] = {}  # by the identity of functions
         self.summarized: list[Function] = []
@@ -239,6 +240,8 @@ class Besides(Relations, Known):
                 self.mark_place(s, "@unshared_parts", core.name(n), [n] if whole else [])
 
     def refuse_change(self, s: Assign | core.Do, call: ast.Call, other: str) -> None:
+        if core.base(other) in self.foreign:  # it is changed where it stands
+            return
         f = call.func
         name = f.attr if isinstance(f, ast.Attribute) else core.base(ast.unparse(f))
         self.refuse(

@@ -35,6 +35,7 @@ from overt.rewrites.core import (
     While,
     With,
 )
+from overt.rewrites.evaluation_order import in_order
 from overt.rewrites.listed import as_array, takes_arrays
 from overt.rewrites.refusal import Refusal
 from overt.rewrites.rules import Resolver
@@ -46,6 +47,7 @@ def flatten(
     function: Function, active: set[str], resolver: Resolver, names: Names
 ) -> tuple[Function, Activity]:
     """The function with its active expressions flattened, and its active names."""
+    function = in_order(function, resolver, names)
     Changing(function, resolver).mark(function)
     function = core.map_function(function, Joins(resolver).of)
     activity = Activity(active, resolver)
