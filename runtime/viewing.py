@@ -119,7 +119,8 @@ def placed_where_item(g: Any, x: Any, index: Any, part: Any) -> Any:
 
 def kept_where_number(g: Any, x: Any, index: Any, part: Any) -> Any:
     """The cotangent of an item that no change of its holder reaches."""
-    return None if is_view(x, index, part) else g
+    # A zero, since the other side of a branch may give this cotangent a value.
+    return zeros_like_tree(part) if is_view(x, index, part) else g
 
 
 @with_rule(
