@@ -28,17 +28,7 @@ def in_a_dictionary(x, p):
     return s * r[1] + d["a"][0]
 
 
-def rebound(x, p):
-    rows = [[x, x * 2], [x * 3, x]]
-    r = rows[0]
-    if p > 0:
-        rows[0].append(x * x)
-    else:
-        r = [x, x, x]
-    return sum(r) * 1.0
-
-
-@pytest.mark.parametrize("f", [stored_in_one_item, in_a_dictionary, rebound])
+@pytest.mark.parametrize("f", [stored_in_one_item, in_a_dictionary])
 @pytest.mark.parametrize("p", [2.0, -1.0])
 def test_slopes_of_both_sides(f, p):
     x, h = 3.0, 1e-3
