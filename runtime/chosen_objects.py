@@ -480,6 +480,9 @@ def either_object(mask: Any, a: Any, b: Any) -> Any:
     return Chosen(np.where(mask, i, j), objects)
 
 
+MOST = 500_000  # objects that are looked at to see which were there before
+
+
 def behind(side: Any) -> Any:
     """What a side of a branch was, that is run on other values than its own."""
     found = getattr(side, "__overt_reach__", None) if callable(side) else None
@@ -492,13 +495,21 @@ class Reach:
     def __init__(self, *roots: Any) -> None:
         self.roots = list(map(behind, roots))
         self.seen: set[int] | None = None
+        self.complete = True
 
     def __call__(self, x: Any) -> bool:
         if isinstance(x, enum.Enum):
             return True
         if self.seen is None:
-            self.seen = World(*self.roots).seen
-        return id(x) in self.seen
+            world = World(*self.roots, most=MOST)
+            self.seen, self.complete = world.seen, world.complete
+        if id(x) in self.seen or self.complete:
+            return id(x) in self.seen
+        raise TypeError(
+            f"whether an object of the class {type(x).__name__} was there before a branch is not "
+            f"known, since too many objects lead to it (more than {MOST}); give the function only "
+            "what it uses"
+        )
 
 
 # --- by reference or by value

@@ -63,6 +63,8 @@ class Outside:
     def look(self) -> None:
         if self.before is None:
             self.before = Before(self.roots, self.mark)
+            if not self.before.world.complete:  # so that a change may not be found
+                raise StagingError("too many objects can be reached to see what lanes change")
             self.buffers = [(x, x[...].copy() if isinstance(x, numpy.ndarray) else x[:])
                             for x in self.before.world.kept if isinstance(x, BUFFERS)]  # fmt: skip
         if self.outer is not None:

@@ -122,13 +122,15 @@ def attributes_of(x: Any) -> dict[str, Any]:
 class World:
     """What can be reached from some values, and changed."""
 
-    def __init__(self, *roots: Any) -> None:
+    def __init__(self, *roots: Any, most: int = MOST) -> None:
+        self.most = most
         self.holders: list[Holder] = []
         self.known: dict[int, int] = {}  # positions of holders that are objects
         self.seen: set[Any] = set()
         self.kept: list[Any] = []  # so that no other thing gets the identity of one seen
         self.renewed: set[Slot] = set()  # places that got a new list in place of theirs
         self.apart: set[int] = set()  # dataclasses that are changed in place
+        self.complete = True  # whether everything was looked at
         self.has_values = False  # whether there are dataclasses
         self.captured: list[Any] = []  # what functions read of the functions around them
         for root in roots:
@@ -142,7 +144,10 @@ class World:
     def visit(self, x: Any) -> None:
         if x is None or type(x) in NUMBERS or type(x) is str or isinstance(x, Array):
             return
-        if id(x) in self.seen or len(self.seen) > MOST:
+        if id(x) in self.seen:
+            return
+        if len(self.seen) > self.most:
+            self.complete = False
             return
         self.seen.add(id(x))
         self.kept.append(x)

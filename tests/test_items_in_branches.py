@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import dataclasses
+import warnings
+
 import pytest
 
 import overt
@@ -38,3 +41,41 @@ def test_slopes_of_both_sides(f, p):
     assert float(overt.jit(overt.grad(f))(x, p)) == pytest.approx(first, rel=1e-3)
     slope = overt.grad(overt.grad(f))
     assert float(overt.jit(slope)(x, p)) == pytest.approx(second, rel=1e-2, abs=1e-2)
+
+
+@dataclasses.dataclass
+class Place:
+    v: float = 1.0
+    n: int = 0
+
+
+class Node:
+    def __init__(self, i):
+        self.held = (i, [i])
+
+
+NODES: list = [Node(i) for i in range(21_000)]
+
+
+def behind_many_objects(x):
+    a, b = NODES[-2], NODES[-1]
+    c = a if x > 0 else b
+    c.v = c.v + x
+    c.n += 1
+    return a.v * 10 + b.v + c.v
+
+
+@pytest.mark.parametrize(
+    "transform", [overt.jit, lambda f: lambda x: overt.value_and_grad(f)(x)[0]]
+)
+def test_chosen_objects_behind_many_others(transform):
+    def started():
+        NODES[21_000:] = [Place(5.0), Place(7.0)]
+
+    started()
+    expected = behind_many_objects(2.0), NODES[-2].v, NODES[-1].v, NODES[-2].n
+    started()
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        value = float(transform(behind_many_objects)(2.0))
+    assert (value, float(NODES[-2].v), float(NODES[-1].v), int(NODES[-2].n)) == expected
