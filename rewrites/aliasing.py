@@ -226,7 +226,7 @@ class Aliases(Besides):
         if kept and core.is_call_of(call, "@set_item"):
             self.mark(s, "@no_views", [holder.id, *sorted(kept)])
         if found := self.later(self.holding_views(versions)):
-            self.mark(s, "@no_views", [holder.id, *found])
+            self.mark(s, "@apart_held", [holder.id, *found])
         if is_nested(call):
             self.refuse_copies(s, mine, call.args[1])
             self.check_nested(s, holder.id, versions)

@@ -121,7 +121,7 @@ class Besides(Relations, Known):
         inside: list[str] = []  # names of what may hold a view
         if isinstance(place, ast.Name):
             alive = {n for n in alive if self.lineage.may_meet(place.id, n)}
-        for n in sorted(alive - noted):
+        for n in sorted(alive - noted - pointing.bound):
             reach = pointing.reach(pointing.of(core.name(n)), without)
             met = [r for r in refs if r.site in reach]
             kinds = [{r.view, reach[r.site]} for r in met]
@@ -223,7 +223,7 @@ class Besides(Relations, Known):
         if self.callees(call) and not handed_on and self.has_places(call):
             return
         changed = self.pointing.changes_of(call)
-        for n in sorted(alive if changed else ()):
+        for n in sorted(alive - self.pointing.bound if changed else ()):
             refs = self.pointing.of(core.name(n))
             whole = False
             met = False
@@ -262,7 +262,10 @@ class Besides(Relations, Known):
         self, s: Assign | core.Do, helper: str, place: ast.expr, names: list[str]
     ) -> None:
         """Have a check run before a statement that changes what an expression gives."""
-        checked = ast.Expr(ast.Call(core.name(helper), [place, *map(core.name, names)], []))
+        checks = ast.Call(core.name(helper), [place, *map(core.name, names)], [])
+        if isinstance(place, ast.Attribute) and helper.startswith("@apart"):
+            checks.keywords = [ast.keyword("beside", place.value)]
+        checked = ast.Expr(checks)
         check = core.Do(checked, replace(s.origin, comment="", above=()))
         found = self.checks.setdefault(key_of(s), [])
         if all(ast.dump(check.node) != ast.dump(other.node) for other in found):

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from overt.runtime.containers import everything_in, held_by, is_changeable
+from overt.runtime.containers import choices, everything_in, held_by, is_changeable
 from overt.runtime.parts import is_array
 
 __all__ = [
@@ -24,8 +24,8 @@ __all__ = [
 ]
 
 
-def apart(x: Any, *others: Any) -> None:
-    """Check before x is changed that none of the others is x, or holds it.
+def apart(x: Any, *others: Any, beside: Any = None) -> None:
+    """Check before x is changed that none of the others is x, or holds it, `beside` an object.
 
     Errors: NotImplementedError where one does, or may.
 
@@ -33,7 +33,7 @@ def apart(x: Any, *others: Any) -> None:
     """
     if not is_changeable(x) and not is_array(x):
         return
-    for other in everything_in(others):
+    for other in everything_in(others, beside):
         if other is x or may_be(x, other):
             raise NotImplementedError(
                 "an array or list is changed that another variable, which is used later, stands "
@@ -42,45 +42,48 @@ def apart(x: Any, *others: Any) -> None:
             )
 
 
-def apart_arrays(x: Any, *others: Any) -> None:
+def apart_arrays(x: Any, *others: Any, beside: Any = None) -> None:
     """The same of an array; a list that an object holds changes where it stands.
 
     >>> apart_arrays([1.0], [1.0])
     """
+    for candidate in choices(beside):
+        for held in held_by(candidate):  # data chooses whose attribute changes
+            apart_arrays(held, *others, beside=candidate)
     if getattr(x, "ndim", 0) > 0:
-        apart(x, *others)
+        apart(x, *others, beside=beside)
 
 
-def apart_items(x: Any, *others: Any) -> None:
+def apart_items(x: Any, *others: Any, beside: Any = None) -> None:
     """The same before a change of what x holds.
 
     >>> apart_items([[1.0]], [[1.0]])
     """
     if is_array(x):
-        apart_views(x, *others)
+        apart_views(x, *others, beside=beside)
         return
     for item in everything_in([x]):
         if item is not x and is_changeable(item):
-            apart(item, *(other for other in others if other is not x))
+            apart(item, *(other for other in others if other is not x), beside=beside)
 
 
-def apart_values(x: Any, *others: Any) -> None:
+def apart_values(x: Any, *others: Any, beside: Any = None) -> None:
     """The same before an operator such as `+=`, which gives a number a new value.
 
     >>> apart_values(1.0, 1.0)
     """
     if is_changeable(x):
-        apart(x, *others)
+        apart(x, *others, beside=beside)
 
 
-def apart_views(x: Any, *others: Any) -> None:
+def apart_views(x: Any, *others: Any, beside: Any = None) -> None:
     """Check before a change of an array that the others hold no arrays, which may be views of it.
 
     >>> apart_views([1.0], [1.0])
     """
     if getattr(x, "ndim", 0) == 0:
         return
-    for other in everything_in(others):
+    for other in everything_in(others, beside):
         if getattr(other, "ndim", 0) > 0 and other.dtype == x.dtype:
             raise NotImplementedError(
                 "an array is changed while another variable, which is used later, holds what may "
@@ -89,14 +92,15 @@ def apart_views(x: Any, *others: Any) -> None:
             )
 
 
-def apart_held(x: Any, *holders: Any) -> None:
+def apart_held(x: Any, *holders: Any, beside: Any = None) -> None:
     """The same of what the others hold, if they are no arrays, which copy what they are given.
 
     >>> apart_held([1.0], [1.0])
     """
     for holder in holders:
         if not is_array(holder):
-            apart_views(x, *(y for y in everything_in([holder]) if y is not holder))
+            held = (y for y in everything_in([holder], beside) if y is not holder)
+            apart_views(x, *held, beside=beside)
 
 
 def may_be(x: Any, other: Any) -> bool:

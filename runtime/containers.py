@@ -225,9 +225,9 @@ def leaves(x: Any, inner: bool = False) -> Iterator[Any]:
             yield item
 
 
-def everything_in(values: Any) -> Iterator[Any]:
-    """These values and all that they hold, each once."""
-    seen: set[int] = set()
+def everything_in(values: Any, beside: Any = None) -> Iterator[Any]:
+    """These values and all that they hold, each once; not the one `beside`, nor what it holds."""
+    seen: set[int] = {id(beside)} if beside is not None else set()
     pending = list(values)
     while pending:
         x = pending.pop()
@@ -238,8 +238,15 @@ def everything_in(values: Any) -> Iterator[Any]:
         pending += held_by(x)
 
 
+def choices(x: Any) -> tuple[Any, ...]:
+    """The objects of which data chooses one."""
+    return x.__overt_objects__ if hasattr(type(x), "__overt_objects__") else ()
+
+
 def held_by(x: Any) -> list[Any]:
     """What a container, an object or a callable holds."""
+    if found := choices(x):
+        return list(found)
     if isinstance(x, (*COPIED, tuple)):
         return list(held_in(x))
     if isinstance(x, functools.partial):

@@ -114,6 +114,29 @@ def of_a_loop(x: Any) -> Any:
     return np.sum(a * a)
 
 
+def of_a_comprehension_beside(x: Any) -> Any:
+    a = np.ones(3) * x
+    b = a
+    [bump(u) for u in [a]]
+    return b[0] * x
+
+
+def in_a_loop_of_the_program(x: Any) -> Any:
+    a = np.ones(3) * x
+    box = Box(a)
+    for i in range(3):
+        box.a[i] = x * i
+    return np.sum(a * a)
+
+
+def of_an_object_that_data_chooses(x: Any) -> Any:
+    one, other = Box(np.ones(3) * x), Box(np.ones(3))
+    box = one if x > 0.3 else other
+    b = one.a
+    box.step()
+    return np.sum(b) * x
+
+
 def chosen_function(x: Any) -> Any:
     a = np.ones(3) * x
     (bump if x > 0.3 else np.sum)(a)
@@ -304,6 +327,7 @@ def appended_to_an_attribute(x: Any) -> Any:
 
 
 CHANGED = [
+    of_a_comprehension_beside, in_a_loop_of_the_program, of_an_object_that_data_chooses,
     of_a_table, of_a_table_outside, of_a_loop, chosen_function, partial_function, function_given,
     mapped, in_a_comprehension, a_lambda, bound_method, in_place_function, method_between,
     helper_between, named_like_that_of_a_set, two_boxes, inherited, slots, a_dataclass,
@@ -391,7 +415,37 @@ def changed_in_a_loop(x: Any) -> Any:
     return np.sum(point.a) * x + np.sum(b)
 
 
+def items_of_list_slice(x: Any) -> Any:
+    a = [[x], [2 * x]]
+    b = a[:]
+    b[0][0] = 5.0
+    return a[0][0] * x
+
+
+def objects_in_a_list(x: Any) -> Any:
+    boxes = [Box(np.ones(3) * x), Box(np.ones(3))]
+    for _ in range(2):
+        for box in boxes:
+            box.step()
+    return np.sum(boxes[0].a * boxes[1].a)
+
+
+def rows_of_a_copy(x: Any) -> Any:
+    a = np.ones((4, 4)) * x
+    corner = a[:2, :2].copy()
+    a[:2, :2] = a[2:, :2] * 2.0
+    return np.sum(a * a) + np.sum(corner)
+
+
+def element_put_into_another(x: Any) -> Any:
+    a, b = np.ones(3) * x, np.ones(3) * 2.0
+    a[0] = b[1]
+    b[2] = 5.0 * x
+    return np.sum(a * b)
+
+
 FOLLOWED = [
+    items_of_list_slice, objects_in_a_list, rows_of_a_copy, element_put_into_another,
     no_axes_under_two_names, no_axes_and_a_helper, view_of_no_axes, attribute_under_two_names,
     set_anew_between, unknown_function, two_arrays_of_an_object, changed_in_a_loop,
 ]  # fmt: skip
