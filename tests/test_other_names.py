@@ -422,6 +422,13 @@ def items_of_list_slice(x: Any) -> Any:
     return a[0][0] * x
 
 
+def items_of_list_copy(x: Any) -> Any:
+    a = [[x], [2 * x]]
+    b = list(a)
+    b[0][0] = 5.0
+    return a[0][0] * x
+
+
 def objects_in_a_list(x: Any) -> Any:
     boxes = [Box(np.ones(3) * x), Box(np.ones(3))]
     for _ in range(2):
@@ -445,7 +452,8 @@ def element_put_into_another(x: Any) -> Any:
 
 
 FOLLOWED = [
-    items_of_list_slice, objects_in_a_list, rows_of_a_copy, element_put_into_another,
+    items_of_list_slice, items_of_list_copy, objects_in_a_list, rows_of_a_copy,
+    element_put_into_another,
     no_axes_under_two_names, no_axes_and_a_helper, view_of_no_axes, attribute_under_two_names,
     set_anew_between, unknown_function, two_arrays_of_an_object, changed_in_a_loop,
 ]  # fmt: skip
