@@ -76,6 +76,10 @@ class Calls(Objects):
             inner = self.items(held)
             for r in held:  # `map(f, xs)`, `sorted(xs, key=f)`
                 inner |= self.invoke(Call(r, (self.items(held - {r}),) * 3), id(node))
+            if isinstance(f, ast.Name) and f.id in ("max", "min", "sorted"):
+                # Chosen by data, where the running code makes a new array of all.
+                inner = frozenset(r._replace(view=max(r.view, PART)) for r in inner)
+                return inner | self.container(id(node), inner)
             return held | inner | self.container(id(node), held | inner)
         functions = self.known.callees(node)
         if kind == MAKING:

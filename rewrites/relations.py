@@ -118,6 +118,9 @@ class Relations:
             self.note_all(targets[0], items_of(self.sharing.of(first)))
             return
         for share in self.kept(call):
+            if is_growth(call) and share.kind == ITEM and isinstance(first, ast.Name):
+                if core.base(share.name) == core.base(first.id):
+                    self.twice.add(s.target)  # `rows.append(rows[-1])`
             if share.kind == WHOLE and is_growth(call) and not share.inside:
                 self.elements.setdefault(s.target, set()).add(share.name)
             else:

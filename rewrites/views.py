@@ -323,6 +323,7 @@ class Through:
         """
         done: list[ast.stmt] = []
         met = {name}
+        reached: dict[str, tuple[str, View]] = {}  # from what view of them
         owners: set[str] = set()  # objects of which an attribute is in step, written `o.`
         current = name
         while current in known and known[current].base not in met:
@@ -342,12 +343,20 @@ class Through:
                 owners.add(f"{view.base}.")
                 break
             met.add(view.base)
+            reached[view.base] = current, view
             current = view.base
         pending = list(met)
         while pending:
             base = pending.pop()
             for other, view in known.items():
                 if view.base == base and other not in met:
+                    via, its = reached.get(base, ("", view))
+                    if via and same_text(view.index, its.index) and not view.detached:
+                        if not its.detached:  # one object, whatever holds it
+                            done.append(placed(other, self.changed(loaded(other), loaded(via)), s))
+                            met.add(other)
+                            pending.append(other)
+                            continue
                     same = inside is not None and base == name and same_text(view.index, inside)
                     if same and view.detached:
                         continue  # of a list, it may be another object by now

@@ -326,7 +326,31 @@ def appended_to_an_attribute(x: Any) -> Any:
     return np.sum(box.a[0]) * x
 
 
+def chosen_by_data(x: Any) -> Any:
+    a = np.ones(3) * x
+    b = max([a, a * 0.5], key=lambda v: v[0])
+    a[1] = x + 1.0
+    return np.sum(a * a) + b[1]
+
+
+def appended_again(x: Any) -> Any:
+    rows = [np.ones(2) * x, np.ones(2)]
+    rows.append(rows[-1])
+    rows[2][1] += x
+    return sum(np.sum(row * row) for row in rows)
+
+
+def an_item_under_two_names(x: Any) -> Any:
+    rows = [np.ones(2) * x, np.ones(2)]
+    a = rows[0]
+    a += 2.0
+    b = rows[0]
+    np.multiply(b, x, out=b)
+    return np.sum(a * b)
+
+
 CHANGED = [
+    chosen_by_data, appended_again, an_item_under_two_names,
     of_a_comprehension_beside, in_a_loop_of_the_program, of_an_object_that_data_chooses,
     of_a_table, of_a_table_outside, of_a_loop, chosen_function, partial_function, function_given,
     mapped, in_a_comprehension, a_lambda, bound_method, in_place_function, method_between,
@@ -415,20 +439,6 @@ def changed_in_a_loop(x: Any) -> Any:
     return np.sum(point.a) * x + np.sum(b)
 
 
-def items_of_list_slice(x: Any) -> Any:
-    a = [[x], [2 * x]]
-    b = a[:]
-    b[0][0] = 5.0
-    return a[0][0] * x
-
-
-def items_of_list_copy(x: Any) -> Any:
-    a = [[x], [2 * x]]
-    b = list(a)
-    b[0][0] = 5.0
-    return a[0][0] * x
-
-
 def objects_in_a_list(x: Any) -> Any:
     boxes = [Box(np.ones(3) * x), Box(np.ones(3))]
     for _ in range(2):
@@ -452,7 +462,7 @@ def element_put_into_another(x: Any) -> Any:
 
 
 FOLLOWED = [
-    items_of_list_slice, items_of_list_copy, objects_in_a_list, rows_of_a_copy,
+    objects_in_a_list, rows_of_a_copy,
     element_put_into_another,
     no_axes_under_two_names, no_axes_and_a_helper, view_of_no_axes, attribute_under_two_names,
     set_anew_between, unknown_function, two_arrays_of_an_object, changed_in_a_loop,
