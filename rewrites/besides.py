@@ -39,6 +39,9 @@ Kind = Callable[[ast.Call], str]
 # The functions that a method or a member of a module may be, and their first parameters to give.
 Methods = Callable[[ast.Attribute], list[tuple[Function, int]]]
 
+# Objects of called functions that are looked at: what they hold may multiply without end.
+MOST_STEPS = 3_000
+
 
 class Besides(Relations, Known):
     """Checks, before a change, of what is read later."""
@@ -56,6 +59,7 @@ class Besides(Relations, Known):
         self.known_pointing: Pointing | None = None
         self.summaries: dict[int, Summary] = {}  # by the identity of functions
         self.summarized: list[Function] = []
+        self.steps = [MOST_STEPS]
         super().__init__(function.body, arrays, load)
 
     @property
@@ -70,7 +74,7 @@ class Besides(Relations, Known):
             self.summarized.append(function)  # lest another one be made in its place
             self.summaries[id(function)] = Summary()
             inner = Besides(function, frozenset(), self.load)
-            for name in ("methods", "kind_of", "functions_of", "summaries", "summarized"):
+            for name in ("methods", "kind_of", "functions_of", "summaries", "summarized", "steps"):
                 setattr(inner, name, getattr(self, name))
             inner.nested = {**self.nested, **inner.nested}
             self.summaries[id(function)] = summary_of(function, inner)

@@ -206,6 +206,9 @@ class Calls(Objects):
         made = (at, id(summary))
 
         def sites(site: Any) -> Refs:
+            self.known.steps[0] -= 1
+            if self.known.steps[0] < 0:
+                return NOTHING
             if isinstance(site, tuple) and site[0] == "given":
                 return given[site[1]] if site[1] in given else self.of(core.name(site[1]))
             if isinstance(site, tuple) and site[0] == "inside":

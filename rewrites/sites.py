@@ -52,6 +52,8 @@ class Call(NamedTuple):
 class Known:
     """What is known of callees, beside the function's own text."""
 
+    steps: list[int]  # how many objects of callees may still be looked at
+
     def kind(self, call: ast.Call) -> str:
         """What the result shares with what the call is given."""
         return UNKNOWN
