@@ -103,7 +103,7 @@ class State:
         return tuple(map(self.input, self.carried))
 
     def input(self, slot: Slot) -> Any:
-        return self.now[slot] if slot in self.now else UndefinedValue(self.world.name_of(slot))
+        return self.now[slot] if slot in self.now else self.world.absent(slot)
 
     def held_all(self, values: Sequence[Any]) -> list[Any]:
         """The variables of a loop, with stand-ins."""
@@ -296,7 +296,7 @@ class State:
             if more:
                 raise More(self, more)
             world.note_renewed(carried)
-            return tuple(now[s] if s in now else UndefinedValue(world.name_of(s)) for s in carried)
+            return tuple(now[s] if s in now else world.absent(s) for s in carried)
 
         world.put(inside)
         token = _CARRIED.set(place_of_run())

@@ -104,15 +104,16 @@ def _replaced_function(fn: types.FunctionType, new: dict[int, Any], made: dict[i
     for value in before:
         if isinstance(value, Shield):
             made.update((id(x), x) for x in value.things)
-    after = [_replaced(value, new, made) for value in before]
+    old = fn.__closure__ or ()
+    pairs = list(zip(old, before, strict=True))
+    after = [x if id(cell) in made else _replaced(x, new, made) for cell, x in pairs]
     defaults = fn.__defaults__
     changed = defaults and tuple(_replaced(value, new, made) for value in defaults)
     same = all(a is b for a, b in zip(before, after, strict=True))
     if same and all(a is b for a, b in zip(defaults or (), changed or (), strict=True)):
         return fn
     cells = [
-        cell if a is b else types.CellType(b)
-        for cell, a, b in zip(fn.__closure__ or (), before, after, strict=True)
+        cell if a is b else types.CellType(b) for cell, a, b in zip(old, before, after, strict=True)
     ]
     made[id(fn)] = copy = _copied(fn, cells, changed)
     return copy
@@ -125,16 +126,21 @@ def _copied(fn: types.FunctionType, cells: list[Any], defaults: tuple | None) ->
     return copy
 
 
-def frozen(fn: Callable, made: dict[int, Any] | None = None) -> Callable:
+def frozen(fn: Any, made: dict[int, Any] | None = None) -> Any:
     """The function with what it has captured as it is now, whatever the variables become later."""
     made = {} if made is None else made
     if not isinstance(fn, types.FunctionType) or not fn.__closure__:
         return fn
     if id(fn) in made:
         return made[id(fn)]
-    cells = [types.CellType() for _ in fn.__closure__]
+    for value in captured(fn):
+        if isinstance(value, Shield):
+            made.update((id(x), x) for x in value.things)
+    cells = [made.get(id(old)) or types.CellType() for old in fn.__closure__]
     made[id(fn)] = copy = _copied(fn, cells, fn.__defaults__)
     for cell, old in zip(cells, fn.__closure__, strict=True):
+        if cell is old:  # it is set whenever the function runs
+            continue
         try:
             cell.cell_contents = frozen(old.cell_contents, made)
         except ValueError:  # not set yet

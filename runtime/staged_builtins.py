@@ -14,6 +14,7 @@ from overt.runtime.arranging import chosen_item, is_open, order_of, picked, plac
 from overt.runtime.array import Array
 from overt.runtime.changes import refuse_unless_carried
 from overt.runtime.dispatch import AGAIN
+from overt.runtime.errors import StagingError
 from overt.runtime.handled import CATCHING, in_region, refuse_if_caught
 from overt.runtime.host import host_callback
 from overt.runtime.lanes import Lanes
@@ -285,6 +286,11 @@ def raise_if(
     origin = cause() if cause is not None else None
     if truth is True and active_lanes() is None and not in_region():
         raise made(arguments())
+    if isinstance(kind, type) and issubclass(kind, StopIteration | StopAsyncIteration):
+        raise StagingError(
+            "whether an iterator ends is known only when the program runs, or differs between "
+            "lanes; make it a `while` loop over what the iterator holds"
+        )
     refuse_if_caught(kind if isinstance(kind, type) else type(kind))
     if open_values(getattr(origin, "args", ())):
         origin = None

@@ -10,6 +10,7 @@ import collections
 import dataclasses
 import dis
 import functools
+import inspect
 import threading
 import types
 from collections.abc import Callable, Collection, Iterator, Sequence
@@ -19,6 +20,7 @@ from overt.runtime.array import Array
 from overt.runtime.ownership import is_library, is_users_module
 from overt.runtime.parts import BY_REFERENCE, NUMBERS, is_array
 from overt.runtime.tree_registry import register_pytree_node
+from overt.runtime.undefined import UndefinedValue
 
 __all__ = ["MISSING", "Slot", "World", "is_users_object"]
 
@@ -273,8 +275,9 @@ class World:
         return [h.thing for h in self.holders if is_value(h.thing)]
 
     def set_back(self) -> list[Any]:
-        """The dataclasses, and the lists and dictionaries in places, that stay what they are."""
-        return [*self.values(), *self.originals.values()]
+        """The variables, dataclasses, lists and dictionaries that stay what they are."""
+        cells = [h.thing for h in self.holders if isinstance(h.thing, types.CellType)]
+        return [*cells, *self.values(), *self.originals.values()]
 
     def slots(self) -> Iterator[tuple[Slot, Any]]:
         for i, holder in enumerate(self.holders):
@@ -330,6 +333,16 @@ class World:
             return slot[1]
         kind = holder.thing if isinstance(holder.thing, type) else type(holder.thing)
         return f"{kind.__name__}.{slot[1]}"
+
+    def absent(self, slot: Slot) -> Any:
+        """What a place is read as that holds nothing: a number that the class has for it."""
+        holder = self.holders[slot[0]]
+        kind = type(holder.thing)
+        if holder.names is None and not is_library(kind.__module__):
+            value = inspect.getattr_static(kind, slot[1], None)
+            if type(value) in NUMBERS:
+                return value
+        return UndefinedValue(self.name_of(slot))
 
     # --- values under transformation
 

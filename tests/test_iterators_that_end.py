@@ -1,0 +1,50 @@
+"""Iterators of the user's that end by data: as in Python, or refused."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy
+import pytest
+
+import overt
+from overt.errors import StagingError
+
+
+class Halves:
+    def __init__(self, v: Any) -> None:
+        self.v = v
+
+    def __iter__(self) -> Any:
+        return self
+
+    def __next__(self) -> Any:
+        if self.v < 0.1:
+            raise StopIteration
+        self.v = self.v * 0.5
+        return self.v
+
+
+def total(x: Any) -> Any:
+    return sum(Halves(x)) * x
+
+
+def test_one_by_one() -> None:
+    assert numpy.isclose(total(0.6), 0.315)
+    with pytest.warns(overt.errors.RecordedWarning):
+        assert numpy.isclose(overt.grad(total)(0.6), 1.05, atol=1e-6)
+
+
+@pytest.mark.filterwarnings("ignore::overt.errors.RecordedWarning")
+def test_an_end_that_differs_between_lanes_is_found_or_refused() -> None:
+    xs = numpy.array([0.6, 1.2])
+    try:
+        found = overt.vmap(total)(xs)
+    except StagingError:
+        return
+    assert numpy.allclose(found, [total(x) for x in xs], atol=1e-6)
+
+
+def test_an_end_that_the_program_decides_is_refused() -> None:
+    with pytest.raises(StagingError, match="whether an iterator ends"):
+        overt.jit(total)(0.6)
