@@ -98,6 +98,8 @@ class Callees:
             return not self.decides(value)
         if isinstance(value, types.BuiltinFunctionType | types.ModuleType):
             return True
+        if type(value).__module__ == "numpy" and type(value).__name__ == "vectorize":
+            return False  # of a user's function
         if type(value).__module__ == "numpy" or is_ours(type(value)):
             return True
         if isinstance(value, types.FunctionType):

@@ -326,8 +326,9 @@ class Expressions(ast.NodeTransformer):
             return False
         if root.id in self.lifter.lists or isinstance(self.object(root), list | tuple | dict):
             return True
-        value = core.base(root.id).removesuffix("_dot")  # a tangent is what its value is
-        return value != core.base(root.id) and value in map(core.base, self.lifter.lists)
+        # A tangent is what its value is, and so is a value that a loop has recorded.
+        value = core.base(root.id).removesuffix("_dot")
+        return core.is_local(root.id) and value in map(core.base, self.lifter.lists)
 
     # --- calls
 

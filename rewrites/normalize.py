@@ -21,6 +21,7 @@ from overt.rewrites.endless import without_endless
 from overt.rewrites.foreign import foreign_names
 from overt.rewrites.generators import listed
 from overt.rewrites.interleaved import keep_interleaved
+from overt.rewrites.iterated_arrays import iterators_as_arrays
 from overt.rewrites.iterators import iterators_as_lists
 from overt.rewrites.kept_in_order import lists_kept_in_order
 from overt.rewrites.kept_whole import is_kept, shared_with_kept
@@ -131,6 +132,7 @@ class Builder(Flows):
             names = {n.id for n in ast.walk(node) if isinstance(n, ast.Name)}
             names |= self.local
             body = [choices_outside(s) for s in body]
+            body = iterators_as_arrays(body, self.text.object)
             own = self.own(body, scope) - self.foreign
             body = lists_kept_in_order(body, own, names, self.text.object)
             own = self.own(body, scope) - self.foreign

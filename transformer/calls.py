@@ -75,6 +75,7 @@ from overt.transformer.pulls import (
     VjpPull,
     WrapPull,
     drop_function,
+    drop_mapping,
     is_record,
     of_result,
     pulled_vjp,
@@ -164,6 +165,8 @@ def call_pair(f: Any, args: tuple[Any, ...], keywords: dict[str, Any]) -> Any:
         return moved(None, f, args, keywords)
     if is_mover(f) and not any(map(has_derivative, keywords.values())):
         return moved(None, f, args, keywords)
+    if is_vectorized(f) and not keywords:
+        return of_vectorized(f, args)
     if isinstance(f, type):
         return of_class(f, args, keywords)
     if isinstance(f, Transformed):
@@ -212,6 +215,20 @@ def of_method(f: types.MethodType, args: tuple[Any, ...], keywords: dict[str, An
     return out, Pullback(drop_function, pull)
 
 
+def is_vectorized(f: Any) -> bool:
+    """Whether `np.vectorize` has made a function of numbers one of arrays."""
+    ours = type(f).__module__ == "overt.runtime.numpy.functional"
+    return ours and not (f.signature or f.excluded)
+
+
+def of_vectorized(f: Any, args: tuple[Any, ...]) -> Any:
+    """A function of `np.vectorize`, by the text of what maps it."""
+    from overt.runtime.numpy.functional import of_each
+
+    out, pull = vjp_of(of_each, f.pyfunc, *args)
+    return out, Pullback(drop_function, pull)
+
+
 def apply_to(f: Any, *args: Any) -> Any:
     return f(*args)
 
@@ -242,6 +259,11 @@ def differentiated_vjp(args: tuple[Any, ...], keywords: dict[str, Any]) -> Any:
         (y, pull), outer = vjp_of(vjp_of, f.func, *f.args, *rest, **every)
         split = PartialPull(len(f.args), len(rest), tuple(f.keywords), tuple(keywords))
         return (y, Pullback(split, pull)), Pullback(PartialVjpPull(split), outer)
+    if is_vectorized(f) and not keywords:
+        from overt.runtime.numpy.functional import of_each
+
+        (y, pull), outer = vjp_of(vjp_of, of_each, f.pyfunc, *rest)
+        return (y, Pullback(drop_function, pull)), Pullback(drop_mapping, outer)
     if isinstance(f, types.FunctionType) and (transformed.is_users(f) or is_plain(f)):
         pair = function_pair(f, tuple(rest), keywords)
         if pair is not None:

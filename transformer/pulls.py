@@ -249,6 +249,11 @@ def drop_function(pull: Any, out_bar: Any) -> Any:
     return pull(out_bar)[1:]
 
 
+def drop_mapping(outer: Any, out_bar: Any) -> Any:
+    """The same of a call of `vjp_of` with what maps a function over arrays."""
+    return (None, *outer(bare(out_bar))[2:])
+
+
 def spread_list(pull: Any, out_bar: Any) -> Any:
     f_bar, bars = pull(out_bar)
     return (f_bar, *bars)

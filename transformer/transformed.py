@@ -16,6 +16,8 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Any, NamedTuple
 
+import numpy
+
 from overt.backend.pytrees import GetAttrKey
 from overt.runtime import special_methods
 from overt.runtime.array import Array
@@ -244,7 +246,7 @@ def lifted(fn: Any) -> Callable[..., Any]:
     >>> lifted(len) is len
     True
     """
-    fn = special_methods.original(fn)
+    fn = vectorized(special_methods.original(fn))
     special_methods.met(fn)
     if isinstance(fn, type) and is_users(fn):
         from overt.transformer.lifting import constructed
@@ -333,9 +335,20 @@ def of_numbers(fn: Callable[..., Any], ours: Any, *args: Any, **keywords: Any) -
     return fn(*args, **keywords)
 
 
+def vectorized(fn: Any) -> Any:
+    """What NumPy's `vectorize` has made, as what ours makes; anything else as it is."""
+    if type(fn) is not numpy.vectorize or not callable(fn.pyfunc):
+        return fn
+    if fn.otypes is not None and set(fn.otypes) - {"d"}:  # numbers of another kind
+        return fn
+    from overt.runtime.numpy.functional import vectorize
+
+    return vectorize(fn.pyfunc, excluded=fn.excluded or (), signature=fn.signature)
+
+
 def unlifted(fn: Any) -> Any:
     """The function that `lifted` made this one of; any other as it is."""
-    fn = special_methods.original(fn)
+    fn = vectorized(special_methods.original(fn))
     made_of = fn.__dict__.get("__overt_lifts__") if isinstance(fn, types.FunctionType) else None
     original = made_of() if made_of is not None else None
     return fn if original is None else original

@@ -10,10 +10,13 @@ from typing import Any
 import numpy
 
 import overt.runtime.numpy as np
+from overt import runtime
 from overt.runtime.batching import vmap_call
 from overt.runtime.called import call as called
 from overt.runtime.numpy import ufuncs
 from overt.runtime.numpy.movement import normal_axes, normal_axis
+from overt.runtime.plain import plain
+from overt.runtime.tree import tree_map
 
 __all__ = ["apply_along_axis", "apply_over_axes", "frompyfunc", "vectorize"]
 
@@ -128,6 +131,28 @@ class vectorize:  # noqa: N801
         if self._sides is not None:
             call = functools.partial(_checked, call, self._sides[1], sizes, self.signature)
         return _broadcast_mapped(call, arrays, lead)
+
+
+@plain
+def of_each(f: Callable, *arrays: Any) -> Any:
+    """`f` of all elements of arrays that are broadcast to one shape.
+
+    >>> of_each(np.add, np.array([1.0, 2.0]), 1.0).tolist()
+    [2.0, 3.0]
+    """
+    shape = common_shape(arrays)
+    rows = [np.ravel(np.broadcast_to(x, shape)) for x in arrays]
+    return shaped(runtime.vmap(f)(*rows), shape)
+
+
+def common_shape(arrays: Sequence[Any]) -> tuple[int, ...]:
+    """The shape that arrays are broadcast to."""
+    return numpy.broadcast_shapes(*map(np.shape, arrays))
+
+
+def shaped(rows: Any, shape: tuple[int, ...]) -> Any:
+    """Arrays with other axes in the place of the first."""
+    return tree_map(lambda x: np.reshape(x, (*shape, *np.shape(x)[1:])), rows)
 
 
 def _sizes(cores: Sequence, arrays: list, signature: Any) -> dict[str, int]:

@@ -34,8 +34,10 @@ def shape_of(x: Any) -> tuple[int, ...]:
     shape = getattr(x, "shape", None)
     if shape is not None:
         return tuple(shape)
-    if isinstance(x, (list, tuple)) and x and not isinstance(x[0], (int, float)):
-        return (len(x), *shape_of(x[0]))
+    if isinstance(x, (list, tuple)):
+        for part in x:
+            if not isinstance(part, (int, float)):
+                return (len(x), *shape_of(part))
     return numpy.shape(x)
 
 

@@ -205,7 +205,7 @@ def inside(a: Any, min: Any = None, max: Any = None, a_min: Any = None, a_max: A
     >>> print(inside(np.array([-1.0, 0.0, 0.5, 2.0]), 0.0, 1.0))
     [0.  0.5 1.  0. ]
     """
-    low, high = _bounds(min, max, a_min, a_max)
+    a, (low, high) = _numbers(a), _bounds(min, max, a_min, a_max)
     slope: Any = 1
     if low is not None:
         slope = np.where(a == low, 0.5, a > low)
@@ -217,7 +217,7 @@ def inside(a: Any, min: Any = None, max: Any = None, a_min: Any = None, a_max: A
 
 def at_lower(a: Any, min: Any = None, max: Any = None, a_min: Any = None, a_max: Any = None) -> Any:
     """Slope of `clip` with respect to its lower bound: 1 where that is the result."""
-    low, high = _bounds(min, max, a_min, a_max)
+    a, (low, high) = _numbers(a), _bounds(min, max, a_min, a_max)
     slope = np.where(a == low, 0.5, a < low)
     if high is None:
         return slope
@@ -227,7 +227,7 @@ def at_lower(a: Any, min: Any = None, max: Any = None, a_min: Any = None, a_max:
 
 def at_upper(a: Any, min: Any = None, max: Any = None, a_min: Any = None, a_max: Any = None) -> Any:
     """Slope of `clip` with respect to its upper bound: 1 where that is the result."""
-    low, high = _bounds(min, max, a_min, a_max)
+    a, (low, high) = _numbers(a), _bounds(min, max, a_min, a_max)
     if low is not None:
         a = np.maximum(a, low)
     return np.where(a == high, 0.5, a > high)
@@ -236,11 +236,17 @@ def at_upper(a: Any, min: Any = None, max: Any = None, a_min: Any = None, a_max:
 def _bounds(min: Any, max: Any, a_min: Any, a_max: Any) -> tuple[Any, Any]:
     if (a_min is not None and min is not None) or (a_max is not None and max is not None):
         raise ValueError("clip got one bound under both of its names")
-    return (a_min if min is None else min), (a_max if max is None else max)
+    return _numbers(a_min if min is None else min), _numbers(a_max if max is None else max)
+
+
+def _numbers(x: Any) -> Any:
+    """A list as an array; anything else as it is."""
+    return np.asarray(x) if isinstance(x, (list, tuple)) else x
 
 
 def clip_tangent(dots: Any, out: Any, a: Any, min: Any, max: Any, a_min: Any, a_max: Any) -> Any:
     """The tangent of `clip`, with that of bounds which have one."""
+    dots = [*map(_numbers, dots)]
     low_dot = dots[1] if dots[3] is None else dots[3]
     high_dot = dots[2] if dots[4] is None else dots[4]
     total: Any = 0 if dots[0] is None else dots[0] * inside(a, min, max, a_min, a_max)
