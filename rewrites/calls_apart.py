@@ -36,7 +36,7 @@ class CallsApart:
             for n in ast.walk(s)
             if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Load)
         ]
-        self.loops = 0  # how many are around the statement
+        self.loops: list[ast.For | ast.While] = []  # those around the statement
         self.before: list[ast.stmt] = []
         self.at: ast.stmt = ast.Pass()
 
@@ -51,9 +51,9 @@ class CallsApart:
         elif isinstance(s, ast.AugAssign) and self.changes(s.value):
             return self.operator(s)
         elif isinstance(s, ast.While):
-            self.loops += 1
+            self.loops.append(s)
             asks_only = bool(s.orelse) or not self.changes(s.test)
-            self.loops -= 1
+            self.loops.pop()
             if asks_only:
                 return [], s
             stop = exits.branch(exits.negated(s.test), [ast.copy_location(ast.Break(), s)], [], s)
@@ -124,9 +124,18 @@ class CallsApart:
         if not names:
             return False
         inside = {id(n) for n in ast.walk(node)}
-        start = place(self.at)
-        later = (n for n in self.reads if n.id in names and id(n) not in inside)
-        return self.loops > 0 or any(place(n) >= start for n in later)
+        start = place(self.at) if not self.loops else (0, 0)
+        every = set(names)
+        for loop in reversed(self.loops):
+            rows = names_in(loop.target) if isinstance(loop, ast.For) else set()
+            if isinstance(loop, ast.For) and every & rows:
+                every |= names_in(loop.iter)  # an item of an array may be a part of it
+                if len(self.loops) == 1:
+                    inside |= {id(n) for n in ast.walk(loop.iter)}
+            names = names - rows
+        if self.loops and names:  # the next iteration reads it
+            return True
+        return any(n.id in every and id(n) not in inside and place(n) >= start for n in self.reads)
 
     def changed_by_steps(self, node: Any) -> set[str]:
         """The names of the function whose objects the steps of a comprehension change."""

@@ -62,8 +62,7 @@ def outputs_returned(
     work = Outputs(local, taken, definition)
     work.foreign, work.resolve = foreign, resolve
     work.known.update(known)
-    kinds = kinds_of(body)
-    work.wide, work.made = kinds.wide, kinds.made
+    work.made = kinds_of(body).made
     work.apart = CallsApart(body, work.changed_by, work.fresh)
     for s in body:
         work.find(s)
@@ -81,7 +80,6 @@ class Outputs:
         self.resolve: Resolve = lambda node: None
         self.nested: dict[str, ast.FunctionDef] = {}
         self.effects: set[str] = set()  # names of functions that surely change what they are given
-        self.wide: set[str] = set()  # names that surely are arrays or containers
         self.apart = CallsApart([], self.changed_by, self.fresh)
         self.copies: list[ast.stmt] = []
         self.known: dict[tuple[str, bool], Variant | None] = {}
@@ -94,7 +92,7 @@ class Outputs:
                 if isinstance(n.value.func, ast.Name):
                     self.effects.add(n.value.func.id)
             elif isinstance(n, ast.Call) and isinstance(n.func, ast.Name):
-                if any(isinstance(a, ast.Name) and a.id in self.wide for a in n.args):
+                if any(isinstance(a, ast.Name) for a in n.args):
                     self.effects.add(n.func.id)
 
     def block(self, body: list[ast.stmt]) -> list[ast.stmt]:
@@ -104,11 +102,13 @@ class Outputs:
             done += self.block(before)
             if isinstance(s, ast.If | ast.For | ast.While | ast.With | ast.Try):
                 s = copy.copy(s)
-                self.apart.loops += isinstance(s, ast.For | ast.While)
+                if isinstance(s, ast.For | ast.While):
+                    self.apart.loops.append(s)
                 for field in ("body", "orelse", "finalbody"):
                     if getattr(s, field, None):
                         setattr(s, field, self.block(getattr(s, field)))
-                self.apart.loops -= isinstance(s, ast.For | ast.While)
+                if isinstance(s, ast.For | ast.While):
+                    self.apart.loops.pop()
                 done.append(s)
             else:
                 done += self.statement(s)
@@ -233,7 +233,7 @@ class Outputs:
         return [store, again]
 
     def helper_call(self, s: ast.stmt, value: ast.Call, name: str) -> list[ast.stmt]:
-        found = self.variant_called(value, isinstance(s, ast.Expr))
+        found = self.variant_called(value, isinstance(s, ast.Expr), s)
         bound = self.by_place(value, found[1]) if found is not None else None
         if found is None or bound is None:
             return [s]
@@ -287,19 +287,19 @@ class Outputs:
         made.gives_back = True  # type: ignore[attr-defined]
         return [*before, self.filling(made, own), *after]
 
-    def variant_called(self, call: ast.Call, effect: bool = False) -> Variant | None:
-        """The function to call that also returns what it changes."""
+    def variant_called(
+        self, call: ast.Call, effect: bool = False, s: ast.stmt | None = None
+    ) -> Variant | None:
+        """The function to call that also returns what it changes; in a statement, what it needs."""
         assert isinstance(call.func, ast.Name)
-        given = {a.id for a in call.args if isinstance(a, ast.Name)}
-        if not effect and given & self.wide and call.func.id in self.effects:
-            both = self.variant(call.func.id, True)
-            if both is not None and any(
-                isinstance(a, ast.Name) and a.id in self.wide
-                for i, a in enumerate(call.args)
-                if i in both[2]
-            ):
-                return both
-        return self.variant(call.func.id, effect)
+        name = call.func.id
+        both = self.variant(name, True) if not effect and name in self.effects else None
+        anew = set() if s is None else assigned_names(s)
+        for i, a in enumerate(call.args):
+            if both is not None and i in both[2] and isinstance(a, ast.Name):
+                if s is None or a.id not in anew and self.apart.is_needed(call, {a.id}):
+                    return both
+        return self.variant(name, effect)
 
     def by_place(self, call: ast.Call, places: list[int]) -> ast.Call | None:
         """The call with what it changes given by position; None where that cannot be seen."""

@@ -1189,6 +1189,25 @@ def items_of_list_copy(x):
     return a[0][0] * x
 
 
+def changed_by_an_operator_and_read(x):
+    a = np.arange(1.0, 4.0) * x
+    return np.sum(halved(a) * a) + a[0]
+
+
+def changed_by_an_operator_in_a_comprehension(x):
+    rows = [np.ones(2) * x, np.arange(2.0) * x]
+    total = sum([np.sum(steps(row)) for row in rows])
+    return total * rows[0][0] + rows[1][1] + sum([steps(v) for v in (x, 2.0)])
+
+
+def changed_by_an_operator_in_a_loop(x):
+    a = np.arange(1.0, 5.0).reshape(2, 2) * x
+    y = x
+    for row in a:
+        y += np.sum(steps(row)) * row[0] + steps(y) * y
+    return y + np.sum(a)
+
+
 HELPERS = [
     "halved",
     "same",

@@ -10,7 +10,7 @@ import overt.numpy as np
 from tests.numeric import slope
 
 pytestmark = pytest.mark.usefixtures("quiet_x64")
-X = numpy.array([[0.3, 1.2, 0.7], [2.0, 0.5, 1.1]])
+X = numpy.array([[0.31, 1.27, 0.74], [2.05, 0.52, 1.13]])
 
 
 def enumerated(a):
