@@ -19,7 +19,7 @@ from typing import Any
 from overt.rewrites import core
 from overt.rewrites.calls_apart import CallsApart
 from overt.rewrites.refusal import Refusal
-from overt.rewrites.scopes import is_not_in_place, new_name, own_nodes, yields
+from overt.rewrites.scopes import NESTED, is_not_in_place, new_name, own_nodes, yields
 from overt.rewrites.shared_defaults import changed_defaults
 from overt.rewrites.storing import reading
 from overt.rewrites.viewed import (
@@ -66,8 +66,9 @@ def outputs_returned(
     work.apart = CallsApart(body, work.changed_by, work.fresh)
     for s in body:
         work.find(s)
-    made = work.block(body)
-    return [*work.copies, *made]
+    made = [*work.block(body)]
+    variants = {v[0]: f for (f, _), v in work.known.items() if v is not None}
+    return used([*work.copies, *made], variants)
 
 
 class Outputs:
@@ -490,6 +491,48 @@ def iterated(items: ast.expr) -> list[ast.expr]:
         if items.func.id in ("zip", "enumerate", "reversed"):
             return items.args
     return [items]
+
+
+def used(body: list[ast.stmt], variants: dict[str, str]) -> list[ast.stmt]:
+    """The statements without those variants of functions that nothing calls.
+
+    Functions nested here call a variant where they call the function now.
+    """
+    made = set(variants)
+    names = {n.id for s in body for n in read_in(s, made)}
+    nested = [
+        f for f in every(body) if isinstance(f, NESTED) and getattr(f, "name", "") not in made
+    ]
+    inside = {n.id for f in nested for n in ast.walk(f) if isinstance(n, ast.Name)}
+    names |= {v for v, f in variants.items() if f in inside}
+    while True:  # what a function calls that is called itself
+        found = [
+            s for s in every(body) if isinstance(s, ast.FunctionDef) and s.name in names & made
+        ]
+        more = {n.id for s in found for part in s.body for n in read_in(part, made)} - names
+        if not more:
+            break
+        names |= more
+
+    class Drops(ast.NodeTransformer):
+        def visit_FunctionDef(self, s: ast.FunctionDef) -> ast.FunctionDef | None:
+            return None if s.name in made - names else s
+
+    return [s for s in map(Drops().visit, body) if s is not None]
+
+
+def every(body: list[ast.stmt]) -> Iterator[ast.AST]:
+    return (n for s in body for n in ast.walk(s))
+
+
+def read_in(node: ast.AST, made: set[str]) -> Iterator[ast.Name]:
+    """The names read in a statement, but not in functions of `made`."""
+    if isinstance(node, ast.FunctionDef) and node.name in made:
+        return
+    if isinstance(node, ast.Name):
+        yield node
+    for child in ast.iter_child_nodes(node):
+        yield from read_in(child, made)
 
 
 def names_in(node: ast.FunctionDef) -> Iterator[ast.Name]:
