@@ -281,6 +281,9 @@ class Outputs:
                     kept.through = frozenset((first.id, a.id))  # type: ignore[attr-defined]
                 again = helper("@changed_too", loaded(first.id), loaded(a.id))
                 after.append(placed(first.id, again, s))
+            elif isinstance(first, ast.Name) and self.returns_new(name):
+                for kept in after:
+                    kept.through = frozenset((first.id, *kept_names(kept)))  # type: ignore
         if is_name(first, "_"):
             self.local.add("_")
         targets = [first, *[ast.Name(n, ast.Store()) for n in names]]
@@ -334,6 +337,13 @@ class Outputs:
             return set()
         given = [bound.args[i] for i in found[1] if i < len(bound.args)]
         return set().union(*map(changed_roots, given)) & self.local
+
+    def returns_new(self, name: str) -> bool:
+        """Whether a function surely returns numbers or arrays that nobody else has."""
+        node = self.written(name)
+        assert node is not None
+        returns = [n.value for n in own_nodes(node) if isinstance(n, ast.Return)]
+        return all(isinstance(v, ast.BinOp | ast.UnaryOp | ast.Compare) for v in returns)
 
     def returned_place(self, name: str) -> int | None:
         """The position of the parameter that a function surely returns."""
@@ -499,17 +509,14 @@ def used(body: list[ast.stmt], variants: dict[str, str]) -> list[ast.stmt]:
     Functions nested here call a variant where they call the function now.
     """
     made = set(variants)
+    nodes = [n for s in body for n in ast.walk(s)]
+    nested = [f for f in nodes if isinstance(f, NESTED) and getattr(f, "name", "") not in made]
     names = {n.id for s in body for n in read_in(s, made)}
-    nested = [
-        f for f in every(body) if isinstance(f, NESTED) and getattr(f, "name", "") not in made
-    ]
-    inside = {n.id for f in nested for n in ast.walk(f) if isinstance(n, ast.Name)}
-    names |= {v for v, f in variants.items() if f in inside}
-    while True:  # what a function calls that is called itself
-        found = [
-            s for s in every(body) if isinstance(s, ast.FunctionDef) and s.name in names & made
-        ]
-        more = {n.id for s in found for part in s.body for n in read_in(part, made)} - names
+    called = {n.id for f in nested for n in ast.walk(f) if isinstance(n, ast.Name)}
+    while True:  # what variants call that are called themselves
+        found = [f for f in nodes if isinstance(f, ast.FunctionDef) and f.name in names & made]
+        called |= {n.id for f in found for n in ast.walk(f) if isinstance(n, ast.Name)}
+        more = {v for v, f in variants.items() if v in called or f in called} - names
         if not more:
             break
         names |= more
@@ -521,8 +528,9 @@ def used(body: list[ast.stmt], variants: dict[str, str]) -> list[ast.stmt]:
     return [s for s in map(Drops().visit, body) if s is not None]
 
 
-def every(body: list[ast.stmt]) -> Iterator[ast.AST]:
-    return (n for s in body for n in ast.walk(s))
+def kept_names(s: ast.stmt) -> frozenset[str]:
+    """The names of what a statement changes, as it notes them."""
+    return getattr(s, "fills", frozenset())
 
 
 def read_in(node: ast.AST, made: set[str]) -> Iterator[ast.Name]:

@@ -274,6 +274,8 @@ class Through:
             s = copy.copy(s)
             given: frozenset[str] = getattr(s, "through", frozenset())
             s.through = given | through | changed  # type: ignore[attr-defined]
+            for added in after:
+                added.through = given | getattr(added, "through", given)  # type: ignore
         if inside is None:
             known = {
                 n: replace(v, detached=True) if v.base in changed and v.index else v
