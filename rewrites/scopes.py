@@ -151,16 +151,6 @@ def free_names_of_class(node: ast.ClassDef) -> set[str]:
     """Names that a class and its methods take from around it; its own are no names of theirs."""
     found: set[str] = set()
     for part in [*node.decorator_list, *node.bases, *(k.value for k in node.keywords), *node.body]:
-        if isinstance(part, ast.FunctionDef):  # its variables are its own
-            around = [
-                *part.decorator_list,
-                *part.args.defaults,
-                *filter(None, part.args.kw_defaults),
-            ]
-            found |= free_names(part) | {
-                n.id for d in around for n in ast.walk(d) if isinstance(n, ast.Name)
-            }
-            continue
         for n in own_nodes(part) if not isinstance(part, NESTED) else [part, *own_nodes(part)]:
             if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Load):
                 found.add(n.id)
