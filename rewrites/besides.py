@@ -111,6 +111,7 @@ class Besides(Relations, Known):
         """Have it checked before an object changes that no name read later stands for it, too."""
         pointing = self.pointing
         refs = pointing.of(place)
+        alive = alive - indices_of(getattr(s, "value", None))
         if items:
             found = pointing.reach(pointing.items(refs))
             refs = frozenset(Ref(site, view) for site, view in found.items())
@@ -289,6 +290,15 @@ def key_of(s: Assign | core.Do) -> str:
 
 def of_effect(s: core.Do) -> str:
     return f"{ast.dump(s.node)}:{s.origin.line}"
+
+
+def indices_of(store: ast.expr | None) -> set[str]:
+    """The names by which a store finds its place: no part of what it stores into."""
+    found: set[str] = set()
+    while store is not None and is_store(store) and len(store.args) > 2:  # type: ignore[attr-defined]
+        found |= core.reads(store.args[1])  # type: ignore[attr-defined]
+        store = store.args[2]  # type: ignore[attr-defined]
+    return found
 
 
 def innermost(call: ast.Call) -> ast.expr:

@@ -14,7 +14,9 @@ from overt.rewrites.sharing import ARRAY_MAKERS, is_store
 from overt.rewrites.sites import (
     CHANGES,
     COPYING,
+    DERIVING,
     FRESH,
+    HOLDING,
     ITEMS,
     MAKING,
     MAYBE,
@@ -57,7 +59,9 @@ class Calls(Objects):
             for r in self.of(node.func.value):
                 inner = frozenset(r for r in self.items(every) if not r.view)
                 self.hold(r.site, ITEMS, every | inner)
-        if kind == FRESH:
+        if kind == DERIVING:
+            self.derivatives.add(id(node))
+        if kind in (FRESH, DERIVING):
             if getattr(node.func, "attr", "") in ARRAY_MAKERS:
                 self.arrays.add(id(node))
             return self.new(id(node))
@@ -65,6 +69,9 @@ class Calls(Objects):
         receiver = self.of(f.value) if isinstance(f, ast.Attribute) else NOTHING
         if kind == VIEWING:
             return frozenset(Ref(r.site, max(PART, r.view)) for r in receiver or every)
+        if kind == HOLDING:
+            inner = self.items(NOTHING.union(*args))
+            return self.container(id(node), inner.union(self.items(inner), *named.values()))
         if kind == COPYING:  # of an array nothing
             held = frozenset(r for r in self.items(receiver | every) if not r.view)
             self.hold(id(node), ITEMS, held)
@@ -86,6 +93,8 @@ class Calls(Objects):
             return self.made(node, functions, args, named)
         if not functions:
             callees = self.of(f)
+            if callees and {r.site for r in callees} <= self.derivatives:
+                return self.new(id(node))
             found = NOTHING
             for r in callees:
                 found |= self.invoke(Call(r, (*args, *named.values())), id(node))

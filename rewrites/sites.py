@@ -13,8 +13,8 @@ from typing import Any, NamedTuple
 from overt.rewrites import core
 from overt.rewrites.core import Function
 
-FRESH, PASSING, VIEWING, COPYING, CHANGES, MAKING, UNKNOWN = (
-    "fresh passing viewing copying changes making unknown".split()
+FRESH, DERIVING, PASSING, HOLDING, VIEWING, COPYING, CHANGES, MAKING, UNKNOWN = (
+    "fresh deriving passing holding viewing copying changes making unknown".split()
 )
 ITEMS = ""  # the field of what a container holds in any place
 DEPTH = 4  # of what parameters hold; deeper things are one
@@ -97,6 +97,7 @@ class Objects:
         self.repeated: set[Any] = set()  # sites of several objects: in a loop or comprehension
         self.arrays: set[Any] = set()  # sites of what surely is an array, if of no axes
         self.partials: set[Any] = set()  # sites of objects that are built from their arguments
+        self.derivatives: set[Any] = set()  # sites of functions whose results are new
         self.loops = 0
         self.given: set[str] = set()  # names from outside
         self.bound: set[str] = set()  # names of comprehensions

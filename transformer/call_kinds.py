@@ -13,7 +13,17 @@ import numpy as np
 from overt.rewrites.callees import METHODS, is_library
 from overt.rewrites.rules import Resolver
 from overt.rewrites.sharing import SPLITS, VIEW_CALLS
-from overt.rewrites.sites import CHANGES, COPYING, FRESH, MAKING, PASSING, UNKNOWN, VIEWING
+from overt.rewrites.sites import (
+    CHANGES,
+    COPYING,
+    DERIVING,
+    FRESH,
+    HOLDING,
+    MAKING,
+    PASSING,
+    UNKNOWN,
+    VIEWING,
+)
 
 PASSING_HELPERS = frozenset("@changed_too @read_again @item_again @popped".split())
 PASSING_BUILTINS = frozenset("max min next iter sorted getattr vars".split())
@@ -30,6 +40,7 @@ TAKING_METHODS = frozenset(
 IN_PLACE = frozenset(
     "iadd isub imul itruediv ifloordiv imod ipow imatmul iand ior ixor iconcat".split()
 )
+DERIVATIVES = frozenset("grad value_and_grad jacfwd jacrev jacobian hessian".split())
 MAY_COPY = frozenset("array astype meshgrid nan_to_num".split())
 
 
@@ -48,20 +59,24 @@ def kind_of_call(resolver: Resolver, call: ast.Call) -> str:
     if isinstance(f, ast.Name) and f.id.startswith("@"):
         return PASSING if f.id in PASSING_HELPERS else FRESH
     if isinstance(found, type):
-        if found in (list, tuple, dict, set, frozenset, zip, enumerate, reversed, map, filter):
+        if found in (list, tuple, dict, set, frozenset):
+            return HOLDING
+        if found in (zip, enumerate, reversed, map, filter):
             return PASSING
         if found.__module__ == "itertools":
             return PASSING
         return FRESH if found.__module__ in ("builtins", "numpy") else MAKING
     name = getattr(found, "__name__", "")
     home = (getattr(found, "__module__", "") or "").partition(".")[0]
+    if name in DERIVATIVES and home == "overt":
+        return FRESH if any(k.arg == "has_aux" for k in call.keywords) else DERIVING
     if isinstance(found, np.ufunc) or home in ("numpy", "overt"):
         return kind_of_array_function(call, name)
     if home == "builtins":
         if name in ("max", "min") and len(call.args) > 1 and not call.keywords:
             return FRESH  # of numbers
         return PASSING if name in PASSING_BUILTINS else FRESH
-    if found in (copy.copy, dataclasses.replace):
+    if found is copy.copy or found is dataclasses.replace:
         return COPYING
     if home in ("operator", "_operator") and (name in IN_PLACE or name in ("setitem", "delitem")):
         return CHANGES
