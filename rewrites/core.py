@@ -13,6 +13,8 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
+from overt.rewrites.scopes import free_names_of_class
+
 SEPARATOR = "·"
 
 Pattern = Any  # a name, or a tuple of patterns; a starred one is ("*", pattern)
@@ -478,6 +480,9 @@ def _all_reads(block: Block) -> set[str]:
     for s in block:
         if isinstance(s, Define):
             found |= _outer_reads(s.function)
+            continue
+        if isinstance(s, Do) and isinstance(s.node, ast.ClassDef):
+            found |= free_names_of_class(s.node)
             continue
         map_stmt(without_blocks(s), visit)
         for inner in blocks_of(s):

@@ -9,6 +9,7 @@ f(max(x, y))              ->   lifted(f)(max_(x, y))
 from __future__ import annotations
 
 import ast
+import copy
 import functools
 import types
 from typing import TYPE_CHECKING, Any
@@ -24,6 +25,7 @@ from overt.rewrites.callees import (
 )
 from overt.rewrites.conditions import asked_for_none, without_filter
 from overt.rewrites.instances import is_object
+from overt.rewrites.scopes import changes_objects, locals_of
 from overt.rewrites.selections import is_selection
 
 if TYPE_CHECKING:
@@ -35,6 +37,7 @@ TEXTS = (str, repr, format, ascii)
 SIMPLE = (max, min, abs, int, float, bool, round, tuple, list, *TEXTS)
 PLAIN_METHODS = frozenset("startswith endswith isdigit lower upper keys".split())
 SEARCHES = {"index": "place_in", "count": "count_in"}  # methods of lists
+MAKERS = ("__new__", "__init__", "__post_init__")  # methods of objects that nobody else has yet
 LITERALS = ast.List | ast.Tuple | ast.Set | ast.Dict
 
 
@@ -227,6 +230,22 @@ class Expressions(ast.NodeTransformer):
         inner = Expressions(self.lifter, self.hidden | {p.arg for p in every if p})
         arguments = core.with_defaults(a, self.visit)
         return ast.copy_location(ast.Lambda(arguments, inner.visit(node.body)), node)
+
+    def visit_FunctionDef(self, node: ast.FunctionDef) -> ast.FunctionDef:
+        """A function that stays as it is, or a method: its own names mean what they mean there."""
+        inner = Expressions(self.lifter, self.hidden | locals_of(node))
+        new = copy.copy(node)
+        new.decorator_list = [self.visit(d) for d in node.decorator_list]
+        new.args = core.with_defaults(node.args, self.visit)
+        new.body = [inner.visit(s) for s in node.body]
+        return new
+
+    def visit_ClassDef(self, node: ast.ClassDef) -> ast.AST:
+        new = self.generic_visit(node)
+        for s in new.body:  # type: ignore[attr-defined]
+            if isinstance(s, ast.FunctionDef) and s.name not in MAKERS and changes_objects(s):
+                s.body.insert(0, ast.Expr(self.helper("once_a_call")))
+        return new
 
     def comprehension(self, node: Any) -> ast.AST:
         found = self.collected(node) if self.lifter.grown.is_grown(node) else None

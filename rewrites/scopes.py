@@ -151,6 +151,16 @@ def free_names_of_class(node: ast.ClassDef) -> set[str]:
     """Names that a class and its methods take from around it; its own are no names of theirs."""
     found: set[str] = set()
     for part in [*node.decorator_list, *node.bases, *(k.value for k in node.keywords), *node.body]:
+        if isinstance(part, ast.FunctionDef):  # its variables are its own
+            around = [
+                *part.decorator_list,
+                *part.args.defaults,
+                *filter(None, part.args.kw_defaults),
+            ]
+            found |= free_names(part) | {
+                n.id for d in around for n in ast.walk(d) if isinstance(n, ast.Name)
+            }
+            continue
         for n in own_nodes(part) if not isinstance(part, NESTED) else [part, *own_nodes(part)]:
             if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Load):
                 found.add(n.id)
@@ -159,6 +169,19 @@ def free_names_of_class(node: ast.ClassDef) -> set[str]:
             elif isinstance(n, ast.ClassDef):
                 found |= free_names_of_class(n)
     return found
+
+
+def changes_objects(node: ast.FunctionDef) -> bool:
+    """Whether a method may change something that is there longer than its call."""
+    return any(
+        isinstance(n, ast.Global | ast.Nonlocal)
+        or isinstance(n, ast.Attribute | ast.Subscript)
+        and not isinstance(n.ctx, ast.Load)
+        or isinstance(n, ast.Call)
+        and isinstance(n.func, ast.Attribute)
+        and n.func.attr in CHANGING
+        for n in ast.walk(node)
+    )
 
 
 def changed_names(s: ast.AST) -> set[str]:

@@ -167,10 +167,51 @@ def methods_named_like_harmless_ones(x: Any) -> Any:
     return meter.total * meter.values()[0]
 
 
+def scaled(x: Any) -> Any:
+    return x
+
+
+def counting_in_inner_loops(x: Any) -> Any:
+    @dataclass
+    class Optimiser:
+        rate: Any
+        steps: int = 0
+
+        def direction(self, scaled: Any) -> Any:  # a name of the module, but the method's own
+            return scaled
+
+        def step(self, u: Any, scaled: Any) -> Any:
+            self.steps += 1
+            return u - self.rate * self.direction(scaled) / self.steps
+
+    optimisers = Optimiser(0.2), Optimiser(0.4)
+    for optimiser in optimisers:
+        for _ in range(3):
+            x = optimiser.step(x, scaled(x) * x)
+    return x * optimisers[1].steps
+
+
+def collecting_in_inner_loops(x: Any) -> Any:
+    class Log:
+        def __init__(self) -> None:
+            self.last = 0.0
+
+        def add(self, v: Any) -> Any:
+            self.last = 0.5 * self.last + v
+            return self.last
+
+    log = Log()
+    for _ in range(2):
+        for _ in range(2):
+            x = x * 0.5 + log.add(x * x)
+    return x + log.last
+
+
 @pytest.mark.parametrize(
     "f",
     [
-        plain, of_records, closing_over, without_an_argument, made_by_a_function,
+        plain, counting_in_inner_loops, collecting_in_inner_loops,
+        of_records, closing_over, without_an_argument, made_by_a_function,
         with_a_changing_object, named_like_arrays,
         methods_named_like_harmless_ones,
     ],

@@ -62,6 +62,8 @@ def all_globals(function: core.Function) -> set[str]:
     for s in core.walk(function.body):
         if isinstance(s, core.Define):
             found |= all_globals(s.function)
+        elif isinstance(s, core.Do) and isinstance(s.node, ast.ClassDef | ast.FunctionDef):
+            bound.add(s.node.name)
     return found - bound
 
 
