@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import types
+from collections.abc import Collection
 from dataclasses import replace
 
 from overt.rewrites import core
@@ -39,6 +40,7 @@ class Program:
         # parameters of functions whose cotangents are surely arrays, by name and active ones
         self.arrays: dict[tuple[str, frozenset[str]], frozenset[str]] = {}
         self.made: dict[tuple[str, str, frozenset[str]], str] = {}
+        self.unbounded: set[str] = set()  # what forward functions save that may be infinite
         self.loaded: dict[int, Function | None] = {}
         self.pure: set[str] = set()
         self.imports = set(source.imports)
@@ -179,15 +181,22 @@ class Program:
 
     def finished(self, function: Function) -> Source:
         """The source of a generated function, and of all others that it uses."""
-        safe = self.selects()
         function = self.handling(function)
         self.generated |= {n: self.handling(f) for n, f in [*self.generated.items()]}
         made = {**self.generated, function.name: function}
+        safe = self.selects(made.values())
+        risky = {n: unbounded_names(f) for n, f in made.items() if not f.name.endswith("_bwd")}
+        for n in risky:
+            if n.endswith("_fwd"):
+                self.unbounded |= set(map(core.base, risky[n]))
+        risky |= {n: unbounded_names(f, self.unbounded) for n, f in made.items() if n not in risky}
         done = {
             n: core.map_function(
                 answered(
                     simplify(
-                        plain_where_finite(f) if safe else core.map_function(f, plain_quotients),
+                        plain_where_finite(f, risky[n])
+                        if safe
+                        else core.map_function(f, plain_quotients),
                         self,
                     )
                 ),
@@ -231,7 +240,7 @@ class Program:
                 pending += core.globals_of(made[n])
         return found
 
-    def selects(self) -> bool:
+    def selects(self, made: Collection[Function]) -> bool:
         """Whether a cotangent may be exactly zero where the derivative is infinite."""
         bodies = [self.main, *[f for f in self.loaded.values() if f], *self.functions.values()]
         for f in bodies:
@@ -249,6 +258,8 @@ class Program:
                 if isinstance(node, ast.Subscript) and isinstance(node.value, ast.Name):
                     if core.is_local(node.value.id) and has_slice(node.slice):
                         return True
+        if any(map(has_zeros_of_a_side, made)):
+            return True
         return any(
             isinstance(n, ast.Name) and n.id == "@vjp_of"
             for f in self.generated.values()
@@ -313,6 +324,25 @@ def calls(f: Function) -> list[ast.Call]:
     return [n for n in nodes(f) if isinstance(n, ast.Call)]
 
 
+def has_zeros_of_a_side(f: Function) -> bool:
+    """Whether a cotangent is zero because the branch that was taken does not read the value."""
+    return any(
+        is_zero(m.then) != is_zero(m.orelse)
+        for s in core.walk(f.body)
+        if isinstance(s, If)
+        for m in s.merges
+        if core.base(m.name).endswith("_bar")
+    )
+
+
+def is_zero(node: ast.expr) -> bool:
+    return (
+        isinstance(node, ast.Constant)
+        and node.value in (0, 0.0)
+        or core.is_call_of(node, "@zeros_like_tree")
+    )
+
+
 class PlainQuotients(ast.NodeTransformer):
     """`over(g, x)` is `g / x`, `times(g, s)` is `g * s` where no cotangent is zero by selection."""
 
@@ -333,57 +363,68 @@ def plain_quotients(node: ast.expr) -> ast.expr:
     return node
 
 
-# Functions whose value may be infinite for a finite argument.
+# Functions whose value may be infinite or NaN for a finite argument.
 UNBOUNDED = frozenset(
-    "log log2 log10 log1p exp exp2 expm1 reciprocal tan sinh cosh arctanh power float_power divide "
-    "true_divide lgamma gamma digamma logit over vjp_of power_slope square cumprod prod".split()
+    "sqrt arcsin arccos arccosh asin acos acosh log log2 log10 log1p exp exp2 expm1 reciprocal tan "
+    "sinh cosh arctanh power float_power divide true_divide lgamma gamma digamma logit over vjp_of "
+    "power_slope square cumprod prod".split()
 )
 
 
-def plain_where_finite(f: Function) -> Function:
-    """`times(g, s)` as `g * s` where the factor s is surely finite."""
-    risky: set[str] = set()
-
-    def is_risky(node: ast.AST) -> bool:
-        for n in ast.walk(node):
-            if isinstance(n, ast.Name) and n.id in risky:
+def is_risky(node: ast.AST, risky: set[str]) -> bool:
+    """Whether an expression may be infinite or NaN where some names are."""
+    for n in ast.walk(node):
+        if isinstance(n, ast.Name) and n.id in risky:
+            return True
+        if isinstance(n, ast.BinOp) and isinstance(n.op, ast.Div):
+            if not isinstance(n.right, ast.Constant):
                 return True
-            if isinstance(n, ast.BinOp) and isinstance(n.op, ast.Div):
-                if not isinstance(n.right, ast.Constant):
-                    return True
-            if isinstance(n, ast.BinOp) and isinstance(n.op, ast.Pow):
-                exponent = n.right.value if isinstance(n.right, ast.Constant) else None
-                if not (isinstance(exponent, int | float) and exponent >= 1):
-                    return True
-            if isinstance(n, ast.Call):
-                name = (
-                    n.func.attr if isinstance(n.func, ast.Attribute) else getattr(n.func, "id", "")
-                )
-                if name.lstrip("@") in UNBOUNDED:
-                    return True
-        return False
+        if isinstance(n, ast.BinOp) and isinstance(n.op, ast.Pow):
+            exponent = n.right.value if isinstance(n.right, ast.Constant) else None
+            if not (isinstance(exponent, int | float) and exponent >= 1):
+                return True
+        if isinstance(n, ast.Call):
+            name = n.func.attr if isinstance(n.func, ast.Attribute) else getattr(n.func, "id", "")
+            if name.lstrip("@") in UNBOUNDED:
+                return True
+    return False
 
+
+def unbounded_names(f: Function, saved: Collection[str] = ()) -> set[str]:
+    """The names whose values may be infinite or NaN; of what is unpacked, those `saved` as such."""
+    risky = {
+        n
+        for s in f.body
+        if isinstance(s, Assign) and not isinstance(s.target, str)
+        for n in core.pattern_names(s.target)
+        if core.base(n) in saved
+    }
     while True:
         before = len(risky)
         for s in core.walk(f.body):
-            if isinstance(s, Assign) and is_risky(s.value):
+            if isinstance(s, Assign) and is_risky(s.value, risky):
                 risky |= set(core.pattern_names(s.target))
             elif isinstance(s, If):
-                risky |= {m.name for m in s.merges if is_risky(m.then) or is_risky(m.orelse)}
+                ends = [(m.name, m.then, m.orelse) for m in s.merges]
+                risky |= {n for n, *sides in ends if any(is_risky(v, risky) for v in sides)}
             elif isinstance(s, For | While):
                 for c in s.carries:
-                    if is_risky(c.init) or is_risky(c.next) or c.name in risky:
+                    if is_risky(c.init, risky) or is_risky(c.next, risky) or c.name in risky:
                         risky |= {c.name, c.out}
-                if isinstance(s, For) and is_risky(s.items):
+                if isinstance(s, For) and is_risky(s.items, risky):
                     risky |= set(core.pattern_names(s.target))
         if len(risky) == before:
-            break
+            return risky
+
+
+def plain_where_finite(f: Function, risky: set[str]) -> Function:
+    """`times(g, s)` as `g * s` where the factor s is surely finite."""
 
     class Plain(ast.NodeTransformer):
         def visit_Call(self, node: ast.Call) -> ast.expr:
             self.generic_visit(node)
             if isinstance(node.func, ast.Name) and node.func.id == "@times" and len(node.args) == 2:
-                if not is_risky(node.args[1]):
+                if not is_risky(node.args[1], risky):
                     return ast.BinOp(node.args[0], ast.Mult(), node.args[1])
             return node
 
