@@ -176,7 +176,10 @@ SHORT = 64  # iterations of a loop of known length that are rather unrolled than
 
 def is_short(loop: Loop) -> bool:
     """Whether Python may as well run the iterations one by one."""
-    length = loop.items.length if loop.items is not None else None
+    iterable = getattr(loop.items, "iterable", ())
+    if loop.items is None or not hasattr(iterable, "__len__"):  # perhaps without an end
+        return False
+    length = loop.items.length
     return isinstance(length, int) and length <= SHORT
 
 

@@ -24,6 +24,7 @@ from overt.rewrites.sites import (
     UNKNOWN,
     VIEWING,
 )
+from overt.runtime.primitive import Composite, Primitive
 
 PASSING_HELPERS = frozenset("@changed_too @read_again @item_again @popped".split())
 PASSING_BUILTINS = frozenset("max min next iter sorted getattr vars".split())
@@ -52,6 +53,9 @@ def kind_of_call(resolver: Resolver, call: ast.Call) -> str:
         if isinstance(f, ast.Name) and f.id in ("@changed_too", "@read_again", "@item_again"):
             return PASSING
         if isinstance(f, ast.Name) and f.id.startswith("@"):
+            return FRESH
+        owner = resolver.object(f.value) if isinstance(f, ast.Attribute) else None
+        if isinstance(owner, np.ufunc | Primitive | Composite):  # `np.add.at(...)`
             return FRESH
         if not isinstance(f, ast.Attribute) or resolver.is_users_method(f.attr):
             return UNKNOWN
