@@ -15,6 +15,7 @@ from typing import Any
 import numpy
 
 import overt.runtime.numpy as np
+from overt.rewrites.scopes import given_only
 
 Meaning = Callable[[ast.expr], Any]
 
@@ -35,32 +36,9 @@ METHODS = frozenset(
 
 def numpy_names(body: Iterable[ast.stmt], meaning: Meaning, known: set[str]) -> set[str]:
     """The names that statements only ever give results of NumPy's; `known` are others."""
-    given: dict[str, list[ast.expr | None]] = {}
-    plain: set[int] = set()
     nodes = [n for s in body for n in ast.walk(s)]
-    for n in nodes:
-        if isinstance(n, ast.Assign) and len(n.targets) == 1:
-            target: ast.expr = n.targets[0]
-        elif isinstance(n, ast.AugAssign):
-            target = n.target
-        else:
-            continue
-        if isinstance(target, ast.Name):
-            value = n.value if isinstance(n, ast.Assign) else None  # it may be a number so far
-            given.setdefault(target.id, []).append(value)
-            plain.add(id(target))
-    for n in nodes:
-        if isinstance(n, ast.Name) and not isinstance(n.ctx, ast.Load) and id(n) not in plain:
-            given.setdefault(n.id, []).append(None)
-        elif isinstance(n, ast.arg):
-            given.setdefault(n.arg, []).append(None)
-    found = set(given)
-    while True:
-        every = found | known
-        fewer = {n for n in found if all(v and is_numpy(v, meaning, every) for v in given[n])}
-        if fewer == found:
-            return found
-        found = fewer
+    # By an operator it may become a number of NumPy's, but is none so far.
+    return given_only(nodes, lambda v, found: is_numpy(v, meaning, found | known), False)
 
 
 def is_numpy(node: ast.expr, meaning: Meaning, names: set[str]) -> bool:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 
 # Methods of lists, dictionaries and sets that change their object.
 CHANGING = frozenset(
@@ -182,6 +182,39 @@ def changes_objects(node: ast.FunctionDef) -> bool:
         and n.func.attr in CHANGING
         for n in ast.walk(node)
     )
+
+
+def given_only(
+    nodes: list[ast.AST], holds: Callable[[ast.expr, set[str]], bool], by_operators: bool
+) -> set[str]:
+    """The names that some code only ever gives values of one kind.
+
+    `holds` tells whether an expression is of that kind, where certain names are; `by_operators`,
+    whether `x += v` keeps the kind if v has it.
+    """
+    given: dict[str, list[ast.expr | None]] = {}
+    plain: set[int] = set()
+    for n in nodes:
+        if isinstance(n, ast.Assign) and len(n.targets) == 1:
+            target, kept = n.targets[0], True
+        elif isinstance(n, ast.AugAssign):
+            target, kept = n.target, by_operators
+        else:
+            continue
+        if isinstance(target, ast.Name):
+            given.setdefault(target.id, []).append(n.value if kept else None)
+            plain.add(id(target))
+    for n in nodes:
+        if isinstance(n, ast.Name) and not isinstance(n.ctx, ast.Load) and id(n) not in plain:
+            given.setdefault(n.id, []).append(None)
+        elif isinstance(n, ast.arg):
+            given.setdefault(n.arg, []).append(None)
+    found = set(given)
+    while True:
+        fewer = {n for n in found if all(v is not None and holds(v, found) for v in given[n])}
+        if fewer == found:
+            return found
+        found = fewer
 
 
 def changed_names(s: ast.AST) -> set[str]:

@@ -10,6 +10,7 @@ from overt.rewrites.building import Building
 from overt.rewrites.foreign import grows
 from overt.rewrites.printing import BINARY
 from overt.rewrites.refusal import Refusal
+from overt.rewrites.scopes import given_only
 from overt.rewrites.sharing import is_store
 from overt.runtime.containers import OPERATORS
 
@@ -248,26 +249,7 @@ def index_of(index: ast.expr) -> ast.expr:
 
 def names_of_numbers(node: ast.AST) -> set[str]:
     """Names that are set to numbers only, and by arithmetic of such."""
-    given: dict[str, list[ast.expr | None]] = {}
-    for n in ast.walk(node):
-        if isinstance(n, ast.Assign) and len(n.targets) == 1 and isinstance(n.targets[0], ast.Name):
-            given.setdefault(n.targets[0].id, []).append(n.value)
-        elif isinstance(n, ast.AugAssign) and isinstance(n.target, ast.Name):
-            given.setdefault(n.target.id, []).append(n.value)
-    written = [n.targets[0] for n in ast.walk(node) if isinstance(n, ast.Assign)]
-    written += [n.target for n in ast.walk(node) if isinstance(n, ast.AugAssign)]
-    plain = set(map(id, written))
-    for n in ast.walk(node):
-        if isinstance(n, ast.Name) and not isinstance(n.ctx, ast.Load) and id(n) not in plain:
-            given.setdefault(n.id, []).append(None)
-        elif isinstance(n, ast.arg):
-            given.setdefault(n.arg, []).append(None)
-    found = set(given)
-    while True:
-        fewer = {n for n in found if all(v and is_number(v, found) for v in given[n])}
-        if fewer == found:
-            return found
-        found = fewer
+    return given_only(list(ast.walk(node)), is_number, by_operators=True)
 
 
 def is_number(value: ast.expr, names: set[str]) -> bool:

@@ -11,8 +11,8 @@ import types
 from collections.abc import Callable
 from typing import Any
 
-from overt.runtime.ordering import either, less_in_turn, same
-from overt.runtime.predicates import both, negated, predicate
+from overt.runtime.ordering import less_in_turn, same
+from overt.runtime.predicates import both, either, negated, predicate
 
 __all__ = ["comparison"]
 

@@ -12,7 +12,7 @@ from typing import Any
 
 from overt.runtime.array import Array
 from overt.runtime.parts import is_array
-from overt.runtime.predicates import both, negated, predicate
+from overt.runtime.predicates import both, either, predicate
 from overt.runtime.staging import is_known
 from overt.runtime.world import World, is_users_object
 
@@ -70,10 +70,6 @@ def less_in_turn(a: list[Any], b: list[Any]) -> Any:
     first, equal = less(a[0], b[0]), same(a[0], b[0])
     rest = False if equal is False else less_in_turn(a[1:], b[1:])
     return either(first, both(equal, rest))
-
-
-def either(a: Any, b: Any) -> Any:
-    return negated(both(negated(a), negated(b)))
 
 
 def same(a: Any, b: Any) -> Any:

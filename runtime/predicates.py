@@ -9,7 +9,7 @@ from overt.runtime.array import Array
 from overt.runtime.staging import is_known
 from overt.runtime.unsure import Unsure
 
-__all__ = ["both", "negated", "predicate"]
+__all__ = ["both", "either", "negated", "predicate"]
 
 
 def predicate(x: Any) -> Any:
@@ -67,3 +67,8 @@ def both(a: Any, b: Any) -> Any:
 def negated(a: Any) -> Any:
     """`not a` of a predicate."""
     return not a if type(a) is bool else ~a
+
+
+def either(a: Any, b: Any) -> Any:
+    """`a or b` of two predicates."""
+    return negated(both(negated(a), negated(b)))

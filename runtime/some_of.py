@@ -19,7 +19,7 @@ from overt.runtime.array import Array
 from overt.runtime.carried import Spec, Unlike, spec_of
 from overt.runtime.errors import StagingError
 from overt.runtime.escape import BY_SOURCE, Escape
-from overt.runtime.predicates import both, negated, predicate
+from overt.runtime.predicates import both, either, negated, predicate
 from overt.runtime.staging import is_known
 from overt.runtime.tree_registry import register_pytree_node
 
@@ -406,11 +406,6 @@ def numpy() -> Any:
     from overt.runtime import numpy as np
 
     return np
-
-
-def either(a: Any, b: Any) -> Any:
-    """`a or b` of two predicates."""
-    return negated(both(negated(a), negated(b)))
 
 
 def counted(flags: Sequence[Any]) -> Any:

@@ -23,10 +23,10 @@ from overt.runtime.ordering import is_open_key
 from overt.runtime.outer_effects import about_to_change, in_turn_only
 from overt.runtime.parts import is_array
 from overt.runtime.places import noted, origin
-from overt.runtime.predicates import both, negated, predicate
+from overt.runtime.predicates import both, either, negated, predicate
 from overt.runtime.primitive import GRAPH
 from overt.runtime.risks import about_to_call
-from overt.runtime.some_of import MISSING, SomeOf, either
+from overt.runtime.some_of import MISSING, SomeOf
 from overt.runtime.some_of import chosen as some_chosen
 from overt.runtime.texts import Text, completed, open_values, shown
 from overt.runtime.truth import and_, or_
