@@ -147,6 +147,8 @@ class Activity:
     def bind(self, target: core.Pattern, value: ast.expr) -> None:
         if isinstance(target, str) and self.is_list(value):
             self.lists.add(target)
+        if core.is_call_of(value, "@popped") and len(target) == 2 and self.is_list(value.args[0]):  # type: ignore[attr-defined]
+            self.lists.add(target[1])  # type: ignore[arg-type]
         if isinstance(target, str) and self.is_dict(value):
             self.dicts.add(target)
         if isinstance(value, ast.Tuple | ast.List) and plain_tuple(target, value):

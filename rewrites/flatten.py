@@ -177,6 +177,9 @@ class Flatten:
         if isinstance(s.target, str):
             self.emit(Assign(s.target, self.flat(s.value), s.origin))
             return
+        if takes_last(s.value, self.lists) and all(isinstance(t, str) for t in s.target):
+            self.emit(Assign(s.target, self.flat(s.value), s.origin))
+            return
         self.unpack(s.target, self.atom(s.value), s.origin)
 
     def unpack(self, target: tuple, value: ast.expr, origin: core.Origin) -> None:  # type: ignore[type-arg]
@@ -506,6 +509,8 @@ def lists_of(function: Function) -> set[str]:
         for s in core.walk(function.body):
             if isinstance(s, Assign) and isinstance(s.target, str) and is_list(s.value, found):
                 found.add(s.target)
+            elif isinstance(s, Assign) and takes_last(s.value, found) and len(s.target) == 2:
+                found.add(s.target[1])
             elif isinstance(s, If):
                 found |= {
                     m.name for m in s.merges if is_list(m.then, found) or is_list(m.orelse, found)
@@ -516,6 +521,14 @@ def lists_of(function: Function) -> set[str]:
                         found |= {c.name, c.out}
         if len(found) == before:
             return found
+
+
+def takes_last(node: ast.expr, lists: set[str]) -> bool:
+    """Whether a call takes the last item out of a list: `x, xs = popped(xs, "pop")`."""
+    if not core.is_call_of(node, "@popped") or len(node.args) != 2:  # type: ignore[attr-defined]
+        return False
+    holder, method = node.args  # type: ignore[attr-defined]
+    return isinstance(method, ast.Constant) and method.value == "pop" and is_list(holder, lists)
 
 
 def is_list(node: ast.expr, lists: set[str]) -> bool:

@@ -52,6 +52,10 @@ class Calls(Operations):
                 return self.unknown(s, target, value, bar)
             self.store(args, target, bar)
             return [s]
+        if fn is sum and len(args) == 1 and not keywords and self.activity.is_list(args[0]):
+            g = core.call(core.name("@spread_over"), self.full(target, bar), args[0])
+            self.give(args[0], g, array=False)
+            return [s]
         out = core.name(target)
         if isinstance(value.func, ast.Attribute) and fn is None and not keywords:
             if value.func.attr in ("copy", "astype") and isinstance(value.func.value, ast.Name):

@@ -51,7 +51,12 @@ class Operations(Bars):
             ]
             return [*rest, *done]
         taken = [self.take(t) if t != "*" else None for t in s.target]
-        if all(b is None for b in taken) or not isinstance(s.value, ast.Name):
+        if all(b is None for b in taken):
+            return [s]
+        if isinstance(s.value, ast.Call) and self.activity.expr(s.value):
+            self.taken_out(s.value.args[0], s.target, taken)
+            return [s]
+        if not isinstance(s.value, ast.Name):
             return [s]
         parts = [
             self.full(t, b) if b is not None else core.constant(None)
@@ -60,6 +65,14 @@ class Operations(Bars):
         bars = core.tuple_of(parts)
         self.acc(s.value.id, core.call(core.name("@packed"), s.value, bars), array=False)
         return [s]
+
+    def taken_out(self, items: ast.expr, target: tuple, bars: list[Bar | None]) -> None:  # type: ignore[type-arg]
+        """The reverse of `x, xs = popped(xs, "pop")` of a list: an item is appended."""
+        last, rest = (
+            core.call(core.name("@zeros_like_tree"), core.name(t)) if b is None else self.full(t, b)
+            for t, b in zip(target, bars, strict=True)
+        )
+        self.give(items, core.call(core.name("@appended"), rest, last), array=False)
 
     def operation(self, s: Assign, target: str, value: ast.expr, bar: Bar) -> list[Stmt]:
         """The reverse of `target = value`, one operation on names; gives the forward statements."""

@@ -41,6 +41,10 @@ class Stores(Building):
             if not self.takes(name, value):
                 self.assign(self.bind(name), value)
             return
+        if takes_one_by_one(s) and not core.reads(s) & set(self.cells):
+            for t, v in zip(s.targets[0].elts, s.value.elts, strict=True):  # type: ignore[attr-defined]
+                self.do_Assign(ast.copy_location(ast.Assign([t], v), s))
+            return
         value = self.expr(s.value)
         if len(s.targets) > 1 and not isinstance(value, ast.Name | ast.Constant):
             first = next((t.id for t in s.targets if isinstance(t, ast.Name)), "value")
@@ -209,6 +213,26 @@ class Stores(Building):
             self.assign((value, new), changed)
             self.store(holder, core.name(new))
         return core.name(value)
+
+
+def takes_one_by_one(s: ast.Assign) -> bool:
+    """Whether an assignment is `b, a = xs.pop(), xs.pop()`: the same as one after the other."""
+    target, value = s.targets[0], s.value
+    if len(s.targets) > 1 or not (isinstance(target, ast.Tuple) and isinstance(value, ast.Tuple)):
+        return False
+    if len(target.elts) != len(value.elts):
+        return False
+    taken = {t.id for t in target.elts if isinstance(t, ast.Name)}
+    return len(taken) == len(value.elts) and all(
+        isinstance(v, ast.Call)
+        and isinstance(v.func, ast.Attribute)
+        and v.func.attr == "pop"
+        and isinstance(v.func.value, ast.Name)
+        and v.func.value.id not in taken
+        and not v.keywords
+        and not core.reads(v) & taken
+        for v in value.elts
+    )
 
 
 def is_of_arrays(s: ast.AugAssign) -> bool:

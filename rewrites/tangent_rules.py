@@ -44,8 +44,8 @@ LINEAR_HELPERS = {
     getattr(overt.runtime, name): place
     for name, place in {
         "part": 0, "without_last": 0, "packed": 1, "with_items": 1, "chosen": 0, "place_field": 0,
-        "rows": 0, "rows_backwards": 0, "spread_to": 0, "head_of": 0, "tail_of": 0,
-        "kept_items": 0, "taken_over": 0, "fresh": 0,
+        "rows": 0, "rows_backwards": 0, "spread_to": 0, "spread_over": 0, "added_up": 0,
+        "head_of": 0, "tail_of": 0, "kept_items": 0, "taken_over": 0, "fresh": 0,
     }.items()
 }  # fmt: skip
 

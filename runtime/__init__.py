@@ -23,7 +23,7 @@ _NAMES = {
     "saved": "Saved",
     "undefined": "Undefined",
     "cotangents": "chosen head_of joined kept_items merged merged_dots packed part place_field "
-    "rows rows_backwards spare tail_of taken_over with_items without_last",
+    "rows rows_backwards spare spread_over added_up tail_of taken_over with_items without_last",
     "derivatives": "add fitted fresh materialize ones_like_tree spread_to sum_to zeros_like_tree",
     "jacobians": "columns_of rows_of",
     "lanes": "Lanes",

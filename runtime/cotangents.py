@@ -43,6 +43,7 @@ __all__ = [
     "place_field",
     "rows",
     "rows_backwards",
+    "spread_over",
     "with_items",
     "without_last",
 ]
@@ -184,6 +185,27 @@ def spare(*keywords: dict[str, Any]) -> tuple:
     return () if any(keywords) else ({},)
 
 
+def spread_over(g: Any, xs: Any) -> Any:
+    """The cotangent of what `sum(xs)` added: its own, for each item.
+
+    >>> spread_over(2.0, [1.0, 5.0])
+    [2.0, 2.0]
+    """
+    if type(xs) in (list, tuple) and all(map(is_array, xs)):
+        return type(xs)(sum_to(g, x) for x in xs)
+    from overt.runtime import vjp_of
+
+    return vjp_of(sum, xs)[1](g)[1]
+
+
+def added_up(h: Any, g: Any) -> Any:
+    """The cotangent of `g` from that of `spread_over(g, xs)`."""
+    total = None
+    for part_ in h or ():
+        total = add(total, part_)
+    return sum_to(total, g)
+
+
 def joined(a: Any, b: Any) -> Any:
     """`[*a, *b]`, or the same of tuples."""
     return a + b
@@ -243,6 +265,11 @@ spread_to.rule = Rule(  # type: ignore[attr-defined]
     "spread_to", ("g", "wide"),
     vjp=(lambda h, out, g, wide: sum_to(h, g), None),
     jvp=lambda dots, out, g, wide: spread_to(dots[0], wide),
+)  # fmt: skip
+spread_over.rule = Rule(  # type: ignore[attr-defined]
+    "spread_over", ("g", "xs"),
+    vjp=(lambda h, out, g, xs: added_up(h, g), None),
+    jvp=lambda dots, out, g, xs: spread_over(dots[0], xs),
 )  # fmt: skip
 fresh.rule = Rule(  # type: ignore[attr-defined]
     "fresh", ("g", "x"),

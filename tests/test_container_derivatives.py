@@ -261,7 +261,53 @@ def loops_over_dictionary(x):
     return t
 
 
+def stack_machine(x):
+    stack = []
+    for word in "x 3 * x x * + x".split():
+        match word:
+            case "+" | "*":
+                b, a = stack.pop(), stack.pop()
+                stack.append(a + b if word == "+" else a * b)
+            case "x":
+                stack.append(x)
+            case _:
+                stack.append(float(word))
+    last = stack.pop()
+    return sum(stack) * last
+
+
+def stack_of_branches(x):
+    stack = [x, 2.0]
+    for k in range(4):
+        if x * k > 1.2:
+            stack.append(stack.pop() * x)
+        else:
+            stack.append(x + k)
+    return stack.pop() * sum(stack[1:])
+
+
+def taken_and_dropped(x):
+    stack = [x, x * x, 4.0]
+    stack.pop()
+    y = stack.pop()
+    stack.append(y * x)
+    stack.pop()
+    return sum([y, x, 2]) + sum(stack)
+
+
+def sums_of_arrays(x):
+    np = overt.numpy
+    parts = [x, np.array([1.0, 2.0]) * x, np.ones((2, 2)) * x**2]
+    while len(parts) < 5:
+        parts.append(sum(parts) / 4)
+    return np.sum(sum(parts) ** 2)
+
+
 FUNCTIONS = [
+    stack_machine,
+    stack_of_branches,
+    taken_and_dropped,
+    sums_of_arrays,
     merged_in_place,
     merged,
     repeated_in_place,
