@@ -29,7 +29,15 @@ from overt.rewrites.calling import method_called
 from overt.rewrites.core import Assign, Block, For, Function, If, Stmt, While, With, is_local, reads
 from overt.rewrites.liveness import Pruner
 from overt.rewrites.relations import Load, Table, fills, is_growth
-from overt.rewrites.sharing import ITEM, Shares, Sharing, is_store, items_of, picks_copies
+from overt.rewrites.sharing import (
+    ITEM,
+    Shares,
+    Sharing,
+    has_slice,
+    is_store,
+    items_of,
+    picks_copies,
+)
 from overt.rewrites.sites import MAKING, MAYBE, UNKNOWN
 
 
@@ -238,12 +246,31 @@ class Aliases(Besides):
             self.check_inside(s, holder.id, versions)
         if found := self.later(self.holding({holder.id})):
             self.mark(s, "@not_kept", found)
+        self.check_places(s, needed_now)
         if not is_growth(call):
             changed = innermost(call)
             maybe = {r.site for r in self.pointing.of(changed) if r.view == MAYBE}
             params = {site[1] for site in maybe if isinstance(site, tuple) and site[0] == "given"}
             others = {n for n in self.alive | params if core.base(n) != mine}
             self.check_apart(s, changed, others, self.objects_in_step(in_step))
+
+    def check_places(self, s: Assign, alive: set[str]) -> None:
+        """An item of a container changes: check that it is held, and known, nowhere else."""
+        call: ast.expr = s.value
+        holder: ast.Name = call.args[0]  # type: ignore[attr-defined]
+        alive = self.needed_beside(s, holder.id, alive)
+        while is_store(call):
+            store: ast.Call = call  # type: ignore[assignment]
+            nested = is_nested(store)
+            if len(store.args) < 2 or not (nested or getattr(store, "changes_item", False)):
+                return
+            place = ast.Subscript(store.args[0], store.args[1], ast.Load())
+            held = frozenset(r for r in self.pointing.of(place) if not r.view)
+            if held and not has_slice(store.args[1]):
+                self.check_held_once(s, place, holder, {holder.id}, "@item_once")
+                if not nested:
+                    self.check_apart(s, place, alive, helper="@apart_values")
+            call = store.args[2]
 
     def refuse_copies(self, s: Assign, holder: str, index: ast.expr) -> None:
         """Refuse `x[[0, 2]][0] = v`: what a list or a mask picks is a copy."""

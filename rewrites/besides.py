@@ -106,12 +106,12 @@ class Besides(Relations, Known):
 
     def check_apart(
         self, s: Assign | core.Do, place: ast.expr, alive: set[str],
-        without: Collection[Any] = (), items: bool = False,
+        without: Collection[Any] = (), items: bool = False, helper: str = "",
     ) -> None:  # fmt: skip
         """Have it checked before an object changes that no name read later stands for it, too."""
         pointing = self.pointing
         refs = pointing.of(place)
-        alive = alive - indices_of(getattr(s, "value", None))
+        alive = self.captured(alive - indices_of(getattr(s, "value", None)), place)
         if items:
             found = pointing.reach(pointing.items(refs))
             refs = frozenset(Ref(site, view) for site, view in found.items())
@@ -119,7 +119,7 @@ class Besides(Relations, Known):
             return
         noted = {
             n.id for c in self.checks.get(key_of(s), ()) for n in ast.walk(c.node)
-            if isinstance(n, ast.Name)
+            if isinstance(n, ast.Name) and not helper
         }  # fmt: skip
         whole: list[str] = []
         viewed: list[str] = []
@@ -127,7 +127,7 @@ class Besides(Relations, Known):
         if isinstance(place, ast.Name):
             alive = {n for n in alive if self.lineage.may_meet(place.id, n)}
         for n in sorted(alive - noted - pointing.bound):
-            reach = pointing.reach(pointing.of(core.name(n)), without)
+            reach = pointing.reach(pointing.of(core.name(n)), without, pointing.times.get(id(s)))
             met = [r for r in refs if r.site in reach]
             kinds = [{r.view, reach[r.site]} for r in met]
             if any(not k & {PART, ITEM} for k in kinds):
@@ -139,30 +139,47 @@ class Besides(Relations, Known):
             getattr(s, "value", place), "@put_item", "@stored_in"
         )
         if whole:
-            helper = "@apart_items" if items else "@apart_arrays" if in_place else "@apart"
             made = any(r.site in pointing.arrays for r in refs)
-            if isinstance(s, Assign) and s.in_place and not made:
-                helper = "@apart_values"
+            if not helper:
+                helper = "@apart_items" if items else "@apart_arrays" if in_place else "@apart"
+                if isinstance(s, Assign) and s.in_place and not made:
+                    helper = "@apart_values"
             self.mark_place(s, helper, place, whole)
         if viewed and not items:
             self.mark_place(s, "@apart_views", place, viewed)
         if inside and not items:
             self.mark_place(s, "@apart_held", place, inside)
 
+    def captured(self, alive: set[str], place: ast.expr) -> set[str]:
+        """Names, nested functions replaced by what they read."""
+        found, pending = set(), list(alive)
+        while pending:
+            n = pending.pop()
+            if n in found:
+                continue
+            found.add(n)
+            if n in self.nested:
+                pending += core.free_of_function(self.nested[n])
+        roots = {core.base(n) for n in core.reads(place)}
+        new = {n for n in found - alive if core.base(n) not in roots}
+        return new | (alive - self.nested.keys())
+
     def check_held_once(
-        self, s: Assign | core.Do, changed: ast.expr, root: ast.Name, alive: set[str]
-    ) -> None:
+        self, s: Assign | core.Do, changed: ast.expr, root: ast.Name, alive: set[str],
+        helper: str = "@held_once",
+    ) -> None:  # fmt: skip
         """Have it checked that an object which is read later holds what changes in one place."""
         base = core.base(root.id)
         if not any(core.base(n) == base for n in alive):
             return
         refs = self.pointing.of(root)
-        if any(is_given(r.site) for r in refs):
-            return
         sites = {r.site for r in self.pointing.of(changed)} - {r.site for r in refs}
-        sites = {site for site in sites if not is_given(site)}
+        if helper == "@held_once":
+            if any(is_given(r.site) for r in refs):
+                return
+            sites = {site for site in sites if not is_given(site)}
         if sites and self.pointing.places_of(sites, refs) > 1:
-            self.mark_place(s, "@held_once", changed, [root.id])
+            self.mark_place(s, helper, changed, [root.id])
 
     def needed_beside(self, s: Assign | core.Do, name: str, alive: set[str]) -> set[str]:
         """Names read later, but neither this one nor those kept in step with what is changed."""

@@ -34,6 +34,9 @@ from overt.rewrites.sites import (
     is_given,
 )  # fmt: skip
 
+# Iterators that give one object several times.
+REPEATING = frozenset("repeat cycle tee product combinations_with_replacement".split())
+
 
 class Calls(Objects):
     """The part of `Pointing` that looks at calls."""
@@ -44,6 +47,7 @@ class Calls(Objects):
         raise NotImplementedError
 
     def call(self, node: ast.Call) -> Refs:
+        self.called.add(id(node.func))
         args = [self.of(a) for a in node.args]
         named = {k.arg or "": self.of(k.value) for k in node.keywords}
         every = NOTHING.union(*args, *named.values())
@@ -59,6 +63,7 @@ class Calls(Objects):
             for r in self.of(node.func.value):
                 inner = frozenset(r for r in self.items(every) if not r.view)
                 self.hold(r.site, ITEMS, every | inner)
+                self.store(r.site, every | inner, id(node))
         if kind == DERIVING:
             self.derivatives.add(id(node))
         if kind in (FRESH, DERIVING):
@@ -71,15 +76,24 @@ class Calls(Objects):
             return frozenset(Ref(r.site, max(PART, r.view)) for r in receiver or every)
         if kind == HOLDING:
             inner = self.items(NOTHING.union(*args))
-            return self.container(id(node), inner.union(self.items(inner), *named.values()))
+            self.twin_as(id(node), NOTHING.union(*args))
+            held = inner.union(self.items(inner), *named.values())
+            return self.container(id(node), held, ITEMS, inner, *named.values())
         if kind == COPYING:  # of an array nothing
             held = frozenset(r for r in self.items(receiver | every) if not r.view)
             self.hold(id(node), ITEMS, held)
+            self.twin_as(id(node), receiver | every)
             return frozenset([Ref(id(node))])
         if kind == CHANGES:
             self.change(args[0] if args else NOTHING, False)
+        if kind == PASSING and getattr(f, "attr", "") == "fromkeys":
+            self.twin(id(node))
+            return self.container(id(node), NOTHING.union(*args[1:], *named.values()))
         if kind in (PASSING, CHANGES):
+            if getattr(f, "attr", getattr(f, "id", "")) in REPEATING:
+                self.twin(id(node))
             held = receiver | every
+            self.twin_as(id(node), held)
             inner = self.items(held)
             for r in held:  # `map(f, xs)`, `sorted(xs, key=f)`
                 inner |= self.invoke(Call(r, (self.items(held - {r}),) * 3), id(node))
@@ -172,6 +186,8 @@ class Calls(Objects):
         if not functions and (grows or not any(map(is_of_array, node.args[1:2]))):
             for r in args[0]:
                 self.hold(r.site, ITEMS, kept)
+                if not nested and not getattr(node, "changes_item", False):
+                    self.store(r.site, kept, id(node))
         for function, first in functions:
             given = [args[0], *args[2:]] if first else args[2:]
             self.applied(id(node), self.known.summary(function), given, {})
@@ -195,6 +211,10 @@ class Calls(Objects):
             for name, refs in named.items():
                 self.hold(id(node), name, refs)
                 self.hold(id(node), ITEMS, refs)
+            if getattr(node.func, "attr", getattr(node.func, "id", "")) == "defaultdict":
+                made = "made", id(node)  # what its factory gives
+                self.repeated.add(made)
+                self.hold(id(node), ITEMS, self.container(made, NOTHING))
         return new
 
     def applied(self, at: Any, summary: Summary, args: list[Refs], named: dict[str, Refs]) -> Refs:
@@ -237,7 +257,11 @@ class Calls(Objects):
             for r in sites(site):
                 if not is_given(site):
                     self.containers.add(r.site)
+                    if self.loops:
+                        self.repeated.add(r.site)
                 self.hold(r.site, place, mapped(refs))
+                if site in summary.twins:
+                    self.twin(r.site)
         for r, surely in list(summary.changed.items()):
             owner, owners = r.site, NOTHING
             while owner[0] == "inside" and not owner[2]:

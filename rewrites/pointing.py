@@ -15,6 +15,7 @@ from collections.abc import Iterable
 from typing import Any
 
 from overt.rewrites import core
+from overt.rewrites.callees import METHODS
 from overt.rewrites.calling import Calls
 from overt.rewrites.core import Assign, Block, Define, Do, For, Function, If, While, With, is_local
 from overt.rewrites.sharing import VIEWS, has_slice, is_list, picks_copies
@@ -43,13 +44,15 @@ class Pointing(Calls):
         self.known = known
         self.assigned = core.assigned(body)
         while self.grown:
-            self.grown = False
+            self.grown, self.now = False, 0
             self.block(body)
 
     # --- statements
 
     def block(self, block: Block) -> None:
         for s in block:
+            self.now += not self.loops
+            self.times[id(s)] = self.now
             if isinstance(s, Assign):
                 value = self.of(s.value)
                 if s.in_place and isinstance(s.value, ast.BinOp):
@@ -104,6 +107,7 @@ class Pointing(Calls):
                     self.change(holder)
                     for ref in holder:
                         self.hold(ref.site, ITEMS, value)
+                        self.store(ref.site, value, id(node))
             return
         for part in ast.iter_child_nodes(node):
             if isinstance(part, ast.expr):
@@ -150,6 +154,8 @@ class Pointing(Calls):
                 self.changers["changer", id(node)] = held
                 held |= {Ref(("changer", id(node)))}
             found = NOTHING.union(*(self.inner(r.site, node.attr) for r in held))
+            if held and node.attr in METHODS and id(node) not in self.called:
+                found |= self.container(id(node), held)  # a method with its object
             changers = frozenset(r for r in held if r.site in self.changers)
             return found | changers | self.methods(node, held - changers)
         if isinstance(node, ast.Subscript):
@@ -160,14 +166,15 @@ class Pointing(Calls):
             if not has_slice(node.slice):
                 return self.items(held)
             inner = frozenset(r for r in self.items(held) if r.view != ITEM)
+            self.twin_as(id(node), held)
             parts = frozenset(
                 Ref(r.site, max(PART, r.view)) for r in held if r.site not in self.containers
             )
             return self.container(id(node), inner) | parts
         if isinstance(node, ast.Tuple | ast.List | ast.Set):
-            return self.container(id(node), self.all(node.elts))
+            return self.display(node, node.elts)
         if isinstance(node, ast.Dict):
-            return self.container(id(node), self.all(node.values))
+            return self.display(node, node.values)
         if isinstance(node, ast.Starred):
             return self.items(self.of(node.value))
         if isinstance(node, ast.IfExp):
@@ -180,7 +187,11 @@ class Pointing(Calls):
             ours = any(refs and {r.site for r in refs} <= self.containers for refs in sides)
             listed = ours or is_list(node.left) or is_list(node.right)
             if listed and isinstance(node.op, ast.Add | ast.Mult | ast.BitOr):
-                return self.container(id(node), self.items(sides[0] | sides[1]))
+                halves = [self.items(side) for side in sides]
+                self.twin_as(id(node), sides[0] | sides[1])
+                if isinstance(node.op, ast.Mult):
+                    halves *= 2
+                return self.container(id(node), halves[0] | halves[1], ITEMS, *halves)
             return self.new(id(node))
         if isinstance(node, ast.ListComp | ast.GeneratorExp | ast.SetComp | ast.DictComp):
             return self.comprehension(node)
@@ -207,7 +218,20 @@ class Pointing(Calls):
         self.loops += 1
         found = self.of(value)
         self.loops -= 1
+        own = {n.id for part in node.generators for n in ast.walk(part.target)
+               if isinstance(n, ast.Name)}  # fmt: skip
+        around = self.reach(self.all(core.name(n) for n in core.reads(value) - own))
+        if any(r.site in around and r.site not in self.repeated for r in found):
+            self.twin(id(node))
+        self.twin_as(id(node), self.all(part.iter for part in node.generators))
         return self.container(id(node), found)
+
+    def display(self, node: ast.expr, parts: list[ast.expr]) -> Refs:
+        for part in parts:
+            if isinstance(part, ast.Starred):
+                self.twin_as(id(node), self.of(part.value))
+        held = [self.of(part) for part in parts]
+        return self.container(id(node), NOTHING.union(*held), ITEMS, *held)
 
 
 def function_of(node: ast.Lambda) -> Function:
@@ -238,4 +262,5 @@ def summary_of(function: Function, known: Known) -> Summary:
     for change, surely in work.changed.items():
         if is_given(change.ref.site) and change.ref.view != MAYBE:
             changed[change.ref] = surely or changed.get(change.ref, False)
-    return Summary(result, held, changed, list(work.calls.values()), function.params)
+    calls, twins = list(work.calls.values()), frozenset(work.twins)
+    return Summary(result, held, changed, calls, twins, function.params)

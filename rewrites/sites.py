@@ -78,6 +78,7 @@ class Summary:
     held: dict[tuple[Any, str], Refs] = field(default_factory=dict)
     changed: dict[Ref, bool] = field(default_factory=dict)  # surely, or only if it is an array
     calls: list[Call] = field(default_factory=list)  # of what the parameters bring
+    twins: frozenset[Any] = frozenset()
     params: tuple[core.Param, ...] = ()
 
 
@@ -95,9 +96,15 @@ class Objects:
         self.plain: set[Any] = set()  # sites of arrays and numbers, which hold nothing
         self.containers: set[Any] = set()  # sites of what is no array
         self.repeated: set[Any] = set()  # sites of several objects: in a loop or comprehension
+        self.twins: set[Any] = set()  # containers that may hold one object in several places
+        self.stores: dict[tuple[Any, Any], set[Any]] = {}  # of an object in a container
         self.arrays: set[Any] = set()  # sites of what surely is an array, if of no axes
         self.partials: set[Any] = set()  # sites of objects that are built from their arguments
         self.derivatives: set[Any] = set()  # sites of functions whose results are new
+        self.called: set[int] = set()  # callees
+        self.now = 0  # statements before this one; of a loop, all are one
+        self.times: dict[int, int] = {}  # of statements, by their identity
+        self.since: dict[tuple[Any, Any], int] = {}  # when a container first holds an object
         self.loops = 0
         self.given: set[str] = set()  # names from outside
         self.bound: set[str] = set()  # names of comprehensions
@@ -115,6 +122,8 @@ class Objects:
         places = self.held.setdefault(site, {})
         old = places.get(place, NOTHING)
         if not refs <= old:
+            for r in refs:
+                self.since[site, r.site] = min(self.since.get((site, r.site), self.now), self.now)
             places[place] = old | refs
             self.grown = True
 
@@ -127,10 +136,35 @@ class Objects:
                 self.changed[change] = surely
                 self.grown = True
 
-    def container(self, site: Any, refs: Refs, place: str = ITEMS) -> Refs:
+    def container(self, site: Any, refs: Refs, place: str = ITEMS, *parts: Refs) -> Refs:
+        """A new container; of `parts`, no two may be one object."""
         self.containers.add(site)
+        if self.loops:
+            self.repeated.add(site)
         self.hold(site, place, refs)
+        for r in refs:
+            self.stores.setdefault((site, r.site), set()).add(site)
+        if not disjoint(parts):
+            self.twin(site)
         return frozenset([Ref(site)])
+
+    def twin(self, site: Any) -> None:
+        if site not in self.twins:
+            self.twins.add(site)
+            self.grown = True
+
+    def twin_as(self, site: Any, refs: Refs) -> None:
+        """A container with the items of others is one like them."""
+        if any(r.site in self.twins for r in refs):
+            self.twin(site)
+
+    def store(self, site: Any, refs: Refs, by: int) -> None:
+        """A statement puts an object into a container, which may hold it already."""
+        for r in refs:
+            places = self.stores.setdefault((site, r.site), set())
+            places.add(by)
+            if len(places) > 1 or self.loops and r.site not in self.repeated:
+                self.twin(site)
 
     def new(self, site: Any) -> Refs:
         """A new array or number."""
@@ -158,10 +192,12 @@ class Objects:
                 found |= self.inner(r.site, ITEMS)
         return frozenset(found)
 
-    def reach(self, refs: Iterable[Ref], without: Collection[Any] = ()) -> dict[Any, int]:
+    def reach(
+        self, refs: Iterable[Ref], without: Collection[Any] = (), until: int | None = None
+    ) -> dict[Any, int]:
         """All sites that may be reached from objects, with how much of each.
 
-        Not through the objects `without`.
+        Not through the objects `without`, nor through what is only held after `until`.
         """
         found: dict[Any, int] = {}
         pending = list(refs)
@@ -173,7 +209,7 @@ class Objects:
                 continue
             found[r.site] = r.view
             for held in self.held.get(r.site, {}).values():
-                pending += held
+                pending += [h for h in held if until is None or self.since[r.site, h.site] <= until]
         return found
 
     def places_of(self, sites: Iterable[Any], root: Refs) -> int:
@@ -185,13 +221,24 @@ class Objects:
             several = site in self.repeated and not wanted <= self.repeated
             for refs in self.held.get(site, {}).values():
                 if any(r.site in wanted for r in refs):
-                    count += 2 if several else 1
+                    count += 2 if several or site in self.twins else 1
         return count
 
 
 def is_given(site: Any) -> bool:
     """Whether an object comes from outside of the function."""
     return isinstance(site, tuple) and site[0] in ("given", "inside")
+
+
+def disjoint(parts: Iterable[Refs]) -> bool:
+    """Whether no two of several objects may be one."""
+    seen: set[Any] = set()
+    for refs in parts:
+        sites = {r.site for r in refs}
+        if sites & seen:
+            return False
+        seen |= sites
+    return True
 
 
 def depth(site: Any) -> int:

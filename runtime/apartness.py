@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from overt.runtime.array import Array
 from overt.runtime.containers import choices, everything_in, held_by, is_changeable
 from overt.runtime.parts import is_array
 
@@ -20,6 +21,7 @@ __all__ = [
     "apart_values",
     "apart_views",
     "held_once",
+    "item_once",
     "unshared_parts",
 ]
 
@@ -104,11 +106,23 @@ def apart_held(x: Any, *holders: Any, beside: Any = None) -> None:
 
 
 def may_be(x: Any, other: Any) -> bool:
-    """Whether two values may be one object that came into a branch or loop of a program twice."""
-    graph, around = getattr(x, "graph", None), getattr(other, "graph", None)
-    if graph is None or around is None or graph.parent is None or x.aval != other.aval:
+    """Whether two values may be one object that came into or out of a branch or loop twice."""
+    x, other = symbol(x), symbol(other)
+    if x is None or other is None or x.aval != other.aval:
         return False
-    return x.node is graph.source and (around is not graph or other.node is graph.source)
+    graph, around = x.graph, other.graph
+    if x.node is other.node and x.node.regions:  # both come out of a branch or loop
+        return True
+    if graph.parent is None or x.node is not graph.source:
+        return False
+    return around is not graph or other.node is graph.source
+
+
+def symbol(x: Any) -> Any:
+    """The value of a program's graph under an array's tangents, lanes and records, if it is one."""
+    while isinstance(x, Array) and not hasattr(x, "graph"):
+        x = getattr(x, "value", None) if hasattr(x, "value") else getattr(x, "primal", None)
+    return x if isinstance(x, Array) else None
 
 
 def held_once(x: Any, holder: Any) -> None:
@@ -121,6 +135,22 @@ def held_once(x: Any, holder: Any) -> None:
         raise NotImplementedError(
             "an array is changed that an object holds in several places: in Python this changes "
             "them all. Give each place a copy: `x.copy()`"
+        )
+
+
+def item_once(x: Any, holder: Any) -> None:
+    """Check before an item of a container is changed that the container holds it in one place only.
+
+    >>> item_once(1.0, [1.0])
+    """
+    if not is_changeable(x):
+        return
+    around = everything_in([holder])
+    places = sum(item is x or may_be(x, item) for holding in around for item in held_by(holding))
+    if places > 1:
+        raise NotImplementedError(
+            "a list, dictionary or object holds one array or list in several places, and it is "
+            "changed in one: in Python the change shows in all. Put a copy there: `x.copy()`"
         )
 
 

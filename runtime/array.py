@@ -24,15 +24,25 @@ class Array(Operators):
     """
 
     __slots__ = ("__weakref__",)
+
     level = 0
     transparent = False  # whether its truth is that of its `primal`
     __array_priority__ = 100
 
+    def again(self) -> Any:
+        """The same numbers as another object, so that the two are not taken for one."""
+        new = object.__new__(type(self))
+        for cls in type(self).__mro__:
+            for name in getattr(cls, "__slots__", ()):
+                if name != "__weakref__" and hasattr(self, name):
+                    setattr(new, name, getattr(self, name))
+        return new
+
     def __copy__(self) -> Array:
-        return self
+        return self.again()
 
     def __deepcopy__(self, memo: dict) -> Array:
-        return self
+        return self.again()
 
     __hash__ = None  # type: ignore[assignment]
 

@@ -253,12 +253,22 @@ def held_by(x: Any) -> list[Any]:
         return [*x.args, *x.keywords.values()]
     if isinstance(x, types.MethodType):
         return [x.__self__]
+    if isinstance(x, types.FunctionType):
+        return [c.cell_contents for c in x.__closure__ or () if has_contents(c)]
     if not isinstance(x, types.SimpleNamespace) and not is_users_object(x):
         return []
     names = getattr(type(x), "__slots__", ())
     names = (names,) if isinstance(names, str) else names
     slots = [getattr(x, n) for n in names if n != "__dict__" and hasattr(x, n)]
     return [*getattr(x, "__dict__", {}).values(), *slots]
+
+
+def has_contents(cell: types.CellType) -> bool:
+    try:
+        cell.cell_contents  # noqa: B018
+    except ValueError:
+        return False
+    return True
 
 
 def is_changeable(x: Any) -> bool:

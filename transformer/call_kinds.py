@@ -72,6 +72,8 @@ def kind_of_call(resolver: Resolver, call: ast.Call) -> str:
         return FRESH if found.__module__ in ("builtins", "numpy") else MAKING
     name = getattr(found, "__name__", "")
     home = (getattr(found, "__module__", "") or "").partition(".")[0]
+    if name == "fromkeys":
+        return PASSING
     if name in DERIVATIVES and home == "overt":
         return FRESH if any(k.arg == "has_aux" for k in call.keywords) else DERIVING
     if isinstance(found, np.ufunc) or home in ("numpy", "overt"):

@@ -198,7 +198,7 @@ def array(
     if hasattr(type(object), "__overt_truth__"):  # a list of some items
         object = object.as_array()
     if isinstance(object, Array):
-        result = object if wanted is None else astype(object, wanted)
+        result = object.again() if wanted is None else astype(object, wanted)
     elif isinstance(object, range):
         result = constant(_checked(numpy.asarray(object), wanted), wanted)
     elif isinstance(object, (list, tuple)):
@@ -253,12 +253,12 @@ ascontiguousarray = asarray
 
 @with_rule(arrays=("a",), linear=True, vjp=(lambda g, out, a, *, order: g,))
 def copy(a: Any, order: Any = None) -> Any:
-    """A copy. Arrays never change, so this is the array itself.
+    """A copy. Arrays never change, so this is another object with the same numbers.
 
     >>> print(np.copy(np.array([1, 2])))
     [1 2]
     """
-    return asarray(a)
+    return asarray(a).again()
 
 
 @with_rule(
