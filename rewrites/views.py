@@ -57,6 +57,7 @@ def written_through(
     if not stored and not any(map(stored_members, body)):
         return body
     work = Through(stored, local, taken, kinds_of(body))
+    work.written_into = {n for s in body for n in stored_names(s, operators=False)}
     nested = {n.name: n for s in body for n in ast.walk(s) if isinstance(n, ast.FunctionDef)}
     work.written = lambda name: nested.get(name) or (name not in local and definition(name)) or None
     return work.block(body, {})[0]
@@ -108,6 +109,9 @@ class Through:
     def __init__(self, stored: set[str], local: set[str], taken: set[str], kinds: Kinds) -> None:
         self.stored, self.local, self.taken, self.kinds = stored, local, taken, kinds
         self.written: Definition = lambda name: None
+        self.operated = ""  # the name that an operator such as `+=` may change or bind anew
+        self.written_into: set[str] = set()  # stored into at an index, or by a method
+        self.passing: set[str] = set()  # names that nothing after their statement reads
         self.ahead: list[list[ast.stmt]] = []  # what runs after the statement, inner blocks last
 
     def block(self, body: list[ast.stmt], known: Known) -> tuple[list[ast.stmt], Known]:
@@ -132,8 +136,9 @@ class Through:
             s, ast.Assign | ast.AnnAssign | ast.AugAssign | ast.Expr
         ):
             return [s], without(known, assigned_names(s))
-        if (parts := self.in_parts(s)) is not None:
-            return self.block(parts, known)
+        if (parts := self.in_parts(s, known)) is not None:
+            new, known = self.block(parts, known)
+            return new, without(known, self.passing)
         return self.simple(s, known)
 
     def branches(self, s: ast.If, known: Known) -> tuple[list[ast.stmt], Known]:
@@ -156,12 +161,15 @@ class Through:
 
     # --- statements taken apart
 
-    def in_parts(self, s: ast.stmt) -> list[ast.stmt] | None:
+    def in_parts(self, s: ast.stmt, known: Known) -> list[ast.stmt] | None:
         """A statement about several views as one about each; None where it stays."""
         if isinstance(s, ast.Assign) and len(s.targets) == 1:
             target, value = s.targets[0], s.value
             if isinstance(target, ast.Tuple) and isinstance(value, ast.Tuple):
-                return self.one_by_one(s, target.elts, value.elts)
+                parts = self.one_by_one(s, target.elts, value.elts)
+                return parts or self.one_after_another(s, target.elts, value.elts, known)
+            if isinstance(target, ast.Tuple) and viewed_holder(value, self.local) is not None:
+                return self.unpacked_part(s, target, value)
             if isinstance(target, ast.Name) and isinstance(value, ast.IfExp):
                 return self.chosen_view(s, target, value)
             if isinstance(target, ast.Name) and self.is_chain(value, target.id in self.stored):
@@ -189,6 +197,49 @@ class Through:
         if not all(views) or not names & self.stored:
             return None
         return [placed(t.id, v, s) for t, v in zip(targets, values, strict=True)]  # type: ignore
+
+    def one_after_another(
+        self, s: ast.stmt, targets: list[ast.expr], values: list[ast.expr], known: Known
+    ) -> list[ast.stmt] | None:
+        """`u[0, :], u[-1, :] = u[-2, :], u[1, :]`: the second view shows the first store."""
+        if len(targets) != len(values) or any(isinstance(x, ast.Starred) for x in targets + values):
+            return None
+        changed: set[str] = set()
+        found = False
+        for target, value in zip(targets, values, strict=True):
+            view = self.view_of(value)
+            if view is not None and self.is_surely_view(view):
+                found |= view.base in changed or bool(changed) and view.base in known
+            changed |= changed_roots(target.value) if isinstance(target, ast.Subscript) else set()
+        if not found or not changed <= self.local:
+            return None
+        names = [None if isinstance(v, ast.Constant) else self.fresh("value") for v in values]
+        pairs = list(zip(names, values, strict=True))
+        read = [placed(n, v, s) for n, v in pairs if n is not None]
+        self.passing.update(n for n in names if n is not None)
+        stores = [
+            ast.copy_location(ast.Assign([t], v if n is None else loaded(n)), s)
+            for t, (n, v) in zip(targets, pairs, strict=True)
+        ]
+        return [*read, *stores]
+
+    def unpacked_part(
+        self, s: ast.stmt, target: ast.Tuple, value: ast.expr
+    ) -> list[ast.stmt] | None:
+        """`x, y = a.T`, where one of them is stored into: a name for the view, then its items."""
+        names = {t.id for t in target.elts if isinstance(t, ast.Name)}
+        if len(names) < len(target.elts) or not names & self.written_into:
+            return None
+        part = self.fresh("part")
+        self.stored.add(part)
+        unpacking = ast.copy_location(ast.Assign([target], loaded(part)), s)
+        return [placed(part, value, s), unpacking]
+
+    def is_surely_view(self, view: View) -> bool:
+        """Whether a part of an array is no number, or is where numbers are told apart by place."""
+        if view.shaped is not None or has_slice(view.index):
+            return True
+        return view.is_item() and (view.base in self.kinds.deep or is_fixed(view.index))
 
     def chosen_view(self, s: ast.stmt, target: ast.Name, value: ast.IfExp) -> list[ast.stmt] | None:
         """`row = a[i] if p else a[j]`, which is stored into."""
@@ -262,6 +313,8 @@ class Through:
             after.append(self.down(name, known[name], s))
             through.add(name)
         inside = index_inside(s)
+        operated = s.target if isinstance(s, ast.AugAssign) else None
+        self.operated = operated.id if isinstance(operated, ast.Name) else ""
         for name in sorted(changed):
             if isinstance(s, ast.AugAssign) and not self.is_part(name, known):
                 continue
@@ -277,10 +330,7 @@ class Through:
             for added in after:
                 added.through = given | getattr(added, "through", given)  # type: ignore
         if inside is None:
-            known = {
-                n: replace(v, detached=True) if v.base in changed and v.index else v
-                for n, v in known.items()
-            }
+            known = detached(known, changed, s)
         if isinstance(s, ast.AugAssign):
             return [*before, s, *after], known
         known = without(known, assigned_names(s) - fills)
@@ -289,7 +339,18 @@ class Through:
             if isinstance(target, ast.Name) and (view := self.view_of(s.value)) is not None:
                 if view.base != target.id:
                     known = {**known, target.id: view}
+            known = {**known, **self.unpacked(target, s.value)}
         return [*before, s, *after], known
+
+    def unpacked(self, target: ast.expr, value: ast.expr) -> Known:
+        """`top, bottom = a`: the items of `a`."""
+        if not isinstance(target, ast.Tuple) or not isinstance(value, ast.Name):
+            return {}
+        names = [t.id for t in target.elts if isinstance(t, ast.Name)]
+        distinct = len(names) == len(target.elts) and len({value.id, *names}) > len(names)
+        if not distinct or value.id not in self.local or not self.stored & {value.id, *names}:
+            return {}
+        return {n: View(value.id, index=ast.Constant(i)) for i, n in enumerate(names)}
 
     def is_part(self, name: str, known: Known) -> bool:
         """Whether `name += v` may change an array under another name, and is followed."""
@@ -330,6 +391,10 @@ class Through:
         current = name
         while current in known and known[current].base not in met:
             view = known[current]
+            if view.detached and view.is_item():
+                if view.base not in self.kinds.made | self.kinds.deep:
+                    check = helper("@no_items", loaded(view.base), loaded(current))
+                    done.append(located(ast.Expr(check), s))
             added = self.up(current, view, s)
             if added is not None:
                 done.append(added)
@@ -348,6 +413,7 @@ class Through:
             reached[view.base] = current, view
             current = view.base
         pending = list(met)
+        place = index_stored(s)
         while pending:
             base = pending.pop()
             for other, view in known.items():
@@ -362,8 +428,10 @@ class Through:
                     same = inside is not None and base == name and same_text(view.index, inside)
                     if same and view.detached:
                         continue  # of a list, it may be another object by now
-                    done.append(self.down(other, view, s, same))
                     met.add(other)
+                    if base == name and are_apart(place, view.index):
+                        continue
+                    done.append(self.down(other, view, s, same))
                     pending.append(other)
         met |= owners | {n.rstrip(".") for n in owners}
         for added in done:
@@ -395,9 +463,11 @@ class Through:
         base, part = loaded(view.base), loaded(name)
         if view.attribute:
             return placed(name, ast.Attribute(base, view.attribute, ast.Load()), s)
-        if view.index is not None:
+        if view.index is not None and has_slice(view.index) and view.base in self.kinds.made:
+            value: ast.expr = ast.Subscript(base, copy.deepcopy(view.index), ast.Load())
+        elif view.index is not None:
             again = "@item_again" if inside else "@read_again"
-            value: ast.expr = helper(again, base, as_index(view.index), part)
+            value = helper(again, base, as_index(view.index), part)
         elif view.shaped is not None:
             value = copy.deepcopy(view.shaped)
         else:
@@ -407,7 +477,7 @@ class Through:
     def changed(self, old: ast.Name, new: ast.Name) -> ast.expr:
         """What another name of an object stands for after a change that made `new` of it."""
         sure = old.id in self.kinds.made and new.id in self.kinds.made
-        return new if sure else helper("@changed_too", old, new)
+        return new if sure or new.id != self.operated else helper("@changed_too", old, new)
 
     def is_needed_ahead(self, name: str, view: View) -> str:
         """Whether what an attribute holds may be read after this, before it is stored anew.
@@ -464,6 +534,7 @@ class Through:
             before, s, known = self.over_places(s, known)
         bound = assigned_names(s) - {n for n in known if self.stays(n, known[n], s)}
         known = still_held(without(known, bound), s)
+        known = detached(known, set().union(*map(stored_names, s.body)) & self.local)
         s = copy.copy(s)
         self.ahead.append(s.body)
         s.body, after = self.block(s.body, known)
@@ -535,6 +606,18 @@ def without(known: Known, names: set[str]) -> Known:
     return {n: v for n, v in known.items() if n not in names and not v.names() & names}
 
 
+def detached(known: Known, changed: set[str], s: ast.stmt | None = None) -> Known:
+    """What is known after changes of names that, if they are lists, may hold other items now."""
+    place = index_stored(s) if s is not None else None
+    appended = isinstance(s, ast.Expr) and is_method_call(s.value) and s.value.func.attr == "append"  # type: ignore
+    found = dict(known)
+    for name, view in known.items():
+        if view.base in changed and view.index is not None and not are_apart(place, view.index):
+            if not (appended and (fixed(view.index) or 0) >= 0 and is_fixed(view.index)):
+                found[name] = replace(view, detached=True)
+    return found
+
+
 def still_held(known: Known, s: ast.stmt) -> Known:
     """What is still known of attributes of objects after a statement, or at the top of a loop."""
     return {
@@ -586,6 +669,48 @@ def same_text(one: ast.expr | None, other: ast.expr | None) -> bool:
 
 def same_view(one: View | None, other: View) -> bool:
     return one is not None and replace(one, detached=other.detached) == other
+
+
+def index_stored(s: ast.stmt) -> ast.expr | None:
+    """The index at which `a[i] = v` or `a[i] += v` stores into a name."""
+    places: list[ast.expr] = []
+    if isinstance(s, ast.Assign) and len(s.targets) == 1:
+        places = [s.targets[0]]
+    elif isinstance(s, ast.AugAssign):
+        places = [s.target]
+    for place in places:
+        if isinstance(place, ast.Subscript) and isinstance(place.value, ast.Name):
+            return place.slice
+    return None
+
+
+def are_apart(one: ast.expr | None, other: ast.expr | None) -> bool:
+    """Whether two indices of one array surely pick different places: along an axis, numbers."""
+    if one is None or other is None:
+        return False
+    pairs = zip(*(i.elts if isinstance(i, ast.Tuple) else [i] for i in (one, other)), strict=False)
+    for a, b in pairs:
+        first, second = fixed(a), fixed(b)
+        if first is not None and second is not None:
+            if first != second and (first < 0) == (second < 0):
+                return True
+        elif not all(isinstance(x, ast.Slice) or fixed(x) is not None for x in (a, b)):
+            return False  # it may stand for several axes
+    return False
+
+
+def fixed(node: ast.expr | None) -> int | None:
+    """The number that an index is in the text."""
+    sign = 1
+    if isinstance(node, ast.UnaryOp) and isinstance(node.op, ast.USub):
+        node, sign = node.operand, -1
+    if isinstance(node, ast.Constant) and type(node.value) is int:
+        return sign * node.value
+    return None
+
+
+def is_fixed(index: ast.expr | None) -> bool:
+    return fixed(index) is not None
 
 
 def index_inside(s: ast.stmt) -> ast.expr | None:

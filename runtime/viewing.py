@@ -1,7 +1,8 @@
 """What rewritten code calls to keep a view and what it is a view of in step.
 
 An item of an array is a view if it is an array itself and the index has no arrays or lists in it;
-an item of a list or a dictionary is the object itself, a slice of a list is a copy.
+an item of a list or a dictionary is the object itself, a slice of a list is a copy.  A tuple in a
+list is kept in step for the arrays it holds; an operator such as `+=` makes another, longer one.
 """
 
 from __future__ import annotations
@@ -34,7 +35,14 @@ def is_view(x: Any, index: Any, part: Any) -> bool:
     if is_array(x):
         wide = getattr(part, "ndim", 0) > 0 or isinstance(index, tuple) and Ellipsis in index
         return wide and is_plain(index)
+    if isinstance(part, tuple):
+        held = x[index] if holds_mutable(part) else ()
+        return isinstance(held, tuple) and len(held) == len(part) > 0
     return is_mutable(part) and not isinstance(index, slice)
+
+
+def holds_mutable(x: tuple[Any, ...]) -> bool:
+    return any(holds_mutable(y) if isinstance(y, tuple) else is_mutable(y) for y in x)
 
 
 @with_rule(

@@ -1208,6 +1208,27 @@ def changed_by_an_operator_in_a_loop(x):
     return y + np.sum(a)
 
 
+def rows_swapped_as_views(x):
+    a = np.arange(1.0, 7.0).reshape(3, 2) * x
+    i, j = (0, 2)
+    a[i], a[j] = (a[j], a[i])
+    return np.sum(a[0] * 3 * x) + np.sum(a[2])
+
+
+def rows_unpacked(x):
+    a = np.arange(1.0, 7.0).reshape(2, 3) * x
+    r, s = a
+    r[0] = x * x
+    return np.sum(a * a)
+
+
+def rows_unpacked_read(x):
+    a = np.arange(1.0, 7.0).reshape(2, 3) * x
+    r, s = a
+    a[0, 0] = x * x
+    return np.sum(r * r)
+
+
 HELPERS = [
     "halved",
     "same",

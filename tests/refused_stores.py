@@ -87,13 +87,6 @@ def rows_of_display(x):
     return np.sum(a * a)
 
 
-def rows_swapped_as_views(x):
-    a = np.arange(1.0, 7.0).reshape(3, 2) * x
-    i, j = (0, 2)
-    a[i], a[j] = (a[j], a[i])
-    return np.sum(a[0] * 3 * x) + np.sum(a[2])
-
-
 def copy_in_one_branch(x):
     a = np.arange(1.0, 10.0).reshape(3, 3) * x
     r = a[0]
@@ -125,20 +118,6 @@ def method_scales(x):
     m = M(0)
     m.scale(a, x * x)
     return np.sum(a * a)
-
-
-def rows_unpacked(x):
-    a = np.arange(1.0, 7.0).reshape(2, 3) * x
-    r, s = a
-    r[0] = x * x
-    return np.sum(a * a)
-
-
-def rows_unpacked_read(x):
-    a = np.arange(1.0, 7.0).reshape(2, 3) * x
-    r, s = a
-    a[0, 0] = x * x
-    return np.sum(r * r)
 
 
 def columns_unpacked(x):
