@@ -52,12 +52,9 @@ class Bars:
 
     # --- giving
 
-    def seed(self, result: ast.expr, paired: bool = False) -> None:
-        """Start from the cotangent 1 of the result (of its first part, if it is a pair)."""
+    def seed(self, result: ast.expr) -> None:
+        """Start from the cotangent 1 of the result."""
         one: ast.expr = core.constant(1.0)
-        if paired:
-            self.give(result, core.tuple_of([one, core.constant(None)]), array=False)
-            return
         if isinstance(result, ast.Name) and not self.is_computed(result.id):
             one = np_call("ones_like", result)
         self.shapes.force_scalar(result, self.function)

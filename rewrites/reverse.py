@@ -13,6 +13,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Sequence
 from dataclasses import replace
+from typing import TypeGuard
 
 from overt.rewrites import core
 from overt.rewrites.algebra import plainer
@@ -48,14 +49,17 @@ def gradient(
     """Source of a function that gives the gradient, or value and gradient, of a scalar function."""
     program = Program(hoist(source))
     main = program.main
+    whole = main.result
+    if has_aux and not is_pair(whole):
+        main, whole = unpacked(main)
     wanted = [argnums] if isinstance(argnums, int) else list(argnums)
     places = [parameter_at(main, n) for n in wanted]
     sweep = begun(program, main, {p.name for p, _ in places})
     result, aux = sweep.function.result, None
-    extra: list[Stmt] = []
     if has_aux:
-        result, aux = split_aux(result, sweep, extra)
-    sweep.seed(result, has_aux and aux is None)
+        assert is_pair(result)
+        result, aux = result.elts
+    sweep.seed(result)
     forward, reverse = sweep.run()
     bars = [plainer(sweep.final(p.name, item)) for p, item in places]
     reverse = tuple(sweep.out)
@@ -65,11 +69,12 @@ def gradient(
     gradient_: ast.expr = bars[0] if isinstance(argnums, int) else core.tuple_of(bars)
     if value:
         forward = with_line(forward, result, main.result_origin)
-        primal = sweep.function.result if has_aux else result
+        primal = result
+        if has_aux:
+            primal = sweep.function.result if is_pair(whole) else whole
         returned: ast.expr = core.tuple_of([primal, gradient_])
-    elif has_aux:
-        kept = aux if aux is not None else ast.Subscript(result, core.constant(1), ast.Load())
-        returned = core.tuple_of([gradient_, kept])
+    elif aux is not None:
+        returned = core.tuple_of([gradient_, aux])
     else:
         returned = gradient_
     name = f"{main.name}_{'value_and_grad' if value else 'grad'}"
@@ -157,12 +162,24 @@ def parameter_at(function: Function, argnum: int) -> tuple[Param, int | None]:
     )
 
 
-def split_aux(
-    result: ast.expr, sweep: Sweep, extra: list[Stmt]
-) -> tuple[ast.expr, ast.expr | None]:
-    if isinstance(result, ast.Tuple) and len(result.elts) == 2:
-        return result.elts[0], result.elts[1]
-    return result, None
+def is_pair(result: ast.expr) -> TypeGuard[ast.Tuple | ast.List]:
+    """Whether a result is written as (value, aux)."""
+    return isinstance(result, (ast.Tuple, ast.List)) and len(result.elts) == 2
+
+
+def unpacked(function: Function) -> tuple[Function, ast.expr]:
+    """A function that takes its result apart, as `value, aux = result`; the name of the whole."""
+    names = Names()
+    names.reserve(function)
+    whole, body = function.result, function.body
+    if not isinstance(whole, ast.Name):
+        result = names.fresh("result")
+        body = (*body, core.Assign(result, whole, function.result_origin))
+        whole = core.name(result)
+    value, aux = names.fresh("value"), names.fresh("aux")
+    body = (*body, core.Assign((value, aux), whole))
+    pair = core.tuple_of([core.name(value), core.name(aux)])
+    return replace(function, body=body, result=pair), whole
 
 
 def pullback_pair(

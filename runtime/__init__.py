@@ -73,7 +73,7 @@ _NAMES = {
     "numpy.sorting": "sorted_like unsort unsorted",
     "random.gammas": "log_slope",
     "records": "read_record write_record",
-    "updates": "added_at from_part got_at part_at part_dot place_at set_at taken_at "
+    "updates": "added_at as_meant from_part got_at part_at part_dot place_at set_at taken_at "
     "update_bar update_dot",
     "numpy.creation": "array_bar array_of_tangents astype_bar astype_dot parts_like",
     "numpy.cumulative": "carried_from_records pulled_through_products pulled_to_records "

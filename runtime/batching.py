@@ -55,7 +55,7 @@ def vmap_call(
     out_axes is None.
     """
     args, kwargs = tuple(args), kwargs or {}
-    in_axes = _checked_in_axes(in_axes, args)
+    in_axes = _checked_in_axes(in_axes, args, kwargs)
     leaves, definition = tree_flatten((args, kwargs))
     axes = _flat_in_axes((in_axes, 0), (args, kwargs))
     axes = [_normal_in_axis(axis, leaf) for axis, leaf in zip(axes, leaves, strict=True)]
@@ -130,7 +130,7 @@ def _lane_of(x: Any, axis: int, k: int) -> Any:
 # ---- arguments ----
 
 
-def _checked_in_axes(in_axes: Any, args: tuple) -> Any:
+def _checked_in_axes(in_axes: Any, args: tuple, kwargs: dict[str, Any]) -> Any:
     if isinstance(in_axes, list):
         in_axes = tuple(in_axes)
     expected = (
@@ -140,7 +140,13 @@ def _checked_in_axes(in_axes: Any, args: tuple) -> Any:
     if not (in_axes is None or isinstance(in_axes, tuple) or _is_int(in_axes)):
         raise TypeError(f"{expected}{type(in_axes).__name__}")
     if isinstance(in_axes, tuple) and len(in_axes) != len(args):
-        raise ValueError(f"{expected}len(in_axes)={len(in_axes)}, len(args)={len(args)}")
+        named = (
+            f"; keyword arguments (here {', '.join(kwargs)}) have no entry, they are mapped over "
+            "axis 0: pass them by position, or bind what is not mapped with functools.partial"
+        )
+        raise ValueError(
+            f"{expected}len(in_axes)={len(in_axes)}, len(args)={len(args)}{named if kwargs else ''}"
+        )
     return in_axes
 
 

@@ -17,7 +17,7 @@ from overt.runtime.kinds import is_key
 from overt.runtime.tree_registry import LENIENT
 from overt.runtime.undefined import UndefinedValue
 
-__all__ = ["NUMBERS", "Parts", "is_array", "is_wrapping", "parts_of"]
+__all__ = ["NUMBERS", "Parts", "is_array", "is_wrapping", "parts_of", "with_aux"]
 
 NUMBERS = (bool, int, float, complex)
 _ARRAYS = (Array, *NUMBERS, numpy.ndarray, numpy.generic)
@@ -43,6 +43,21 @@ def is_array(x: Any) -> bool:
     if hasattr(kind, "__overt_sparse__") or is_key(x):  # containers of arrays
         return False
     return isinstance(getattr(x, "shape", None), tuple)
+
+
+def with_aux(out: Any) -> tuple[Any, Any]:
+    """What a function returned as (value, aux), which is what has_aux=True means.
+
+    Errors: TypeError for anything else.
+    """
+    if not isinstance(out, (tuple, list)) or len(out) != 2:
+        alone = "an array" if is_array(out) else type(out).__name__
+        found = f"{len(out)} values" if isinstance(out, (tuple, list)) else alone
+        raise TypeError(
+            "has_aux=True is for a function that returns a pair (value, aux), but it returned "
+            f"{found}; return such a pair, or leave has_aux out"
+        )
+    return out[0], out[1]
 
 
 class Parts(NamedTuple):

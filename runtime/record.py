@@ -19,7 +19,7 @@ from overt.runtime.differentiation import has_rule, operand_cotangents
 from overt.runtime.errors import OvertError
 from overt.runtime.interop import as_array
 from overt.runtime.levels import new_level
-from overt.runtime.parts import is_array
+from overt.runtime.parts import is_array, with_aux
 from overt.runtime.primitive import Composite, Primitive, Rule
 from overt.runtime.tree import tree_flatten
 
@@ -236,7 +236,7 @@ def vjp_call(
         after(tape, out)
     aux = None
     if has_aux:
-        out, aux = out
+        out, aux = with_aux(out)
         aux = _without_tape(tape, aux)
     results, out_definition = tree_flatten(out)
     for x in results:

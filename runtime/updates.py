@@ -11,10 +11,19 @@ import dataclasses
 from collections.abc import Callable
 from typing import Any
 
+import numpy
+
 from overt.runtime import numpy as np
 from overt.runtime.array import Array
 from overt.runtime.derivatives import sum_to
 from overt.runtime.dual import Dual
+from overt.runtime.numpy.index_plan import (
+    as_entries,
+    axes_used,
+    spread_ellipsis,
+    wide_index,
+)
+from overt.runtime.numpy.index_plan import is_array as is_indices
 from overt.runtime.numpy.indexing import (
     add_at,
     erase,
@@ -161,19 +170,42 @@ class AtIndex:
 
     @plain
     def get(self, *, mode: Any = None, fill_value: Any = None, indices_are_sorted: bool = False,
-            unique_indices: bool = False) -> Any:  # fmt: skip
+            unique_indices: bool = False, wrap_negative_indices: bool = True) -> Any:  # fmt: skip
         """This part. Modes "fill" and "drop": `fill_value`, or NaN, where it is out of range."""
         if mode is None and fill_value is not None:
             mode = "fill"
         return part_at(
             self.x,
-            self.index,
+            as_meant(self.index, np.shape(self.x), wrap_negative_indices),
             mode=mode_name(mode, READ_MODES),
             fill=fill_value,
             tell=mode is None,
             sorted=indices_are_sorted,
             unique=unique_indices,
         )
+
+
+def as_meant(index: Any, shape: tuple[int, ...], wraps: bool) -> Any:
+    """An index as it is, or with its negative places outside instead of counted from the end.
+
+    >>> as_meant((-1, slice(-1, None)), (3, 4), wraps=False)
+    (-4, slice(-1, None, None))
+    """
+    if wraps:
+        return index
+    entries: list[Any] = []
+    axis = 0
+    for entry in spread_ellipsis(as_entries(index), len(shape)):
+        n = shape[axis] if axis < len(shape) else 0
+        if type(entry) is int:
+            entry = -1 - n if entry < 0 else entry
+        elif is_indices(entry) and np.dtype(entry.dtype).kind == "i":
+            where = numpy.where if isinstance(entry, numpy.ndarray) else np.where
+            entry = wide_index(entry) if where is np.where else entry.astype(numpy.int64)
+            entry = where(entry < 0, -1 - n, entry)
+        axis += axes_used(entry)
+        entries.append(entry)
+    return tuple(entries)
 
 
 def held_fixed(x: Any) -> Any:
@@ -205,23 +237,24 @@ def place_at(
 @with_rule(
     arrays=("x", "index"),
     vjp=(
-        lambda g, out, x, index, *, mode, fill_value, **how: from_part(
-            g, x, index, mode, fill_value
+        lambda g, out, x, index, *, mode, fill_value, wrap_negative_indices, **how: from_part(
+            g, x, as_meant(index, np.shape(x), wrap_negative_indices), mode, fill_value
         ),
         None,
     ),
-    jvp=lambda dots, out, x, index, *, mode, fill_value, **how: part_dot(
-        dots[0], index, mode, fill_value
+    jvp=lambda dots, out, x, index, *, mode, fill_value, wrap_negative_indices, **how: part_dot(
+        dots[0], as_meant(index, np.shape(x), wrap_negative_indices), mode, fill_value
     ),
 )
 def got_at(
     x: Any, index: Any, *, mode: Any = None, fill_value: Any = None,
     indices_are_sorted: bool = False, unique_indices: bool = False,
+    wrap_negative_indices: bool = True,
 ) -> Any:  # fmt: skip
     """`x.at[index].get(...)` as a function."""
     return x.at[index].get(
         mode=mode, fill_value=fill_value, indices_are_sorted=indices_are_sorted,
-        unique_indices=unique_indices,
+        unique_indices=unique_indices, wrap_negative_indices=wrap_negative_indices,
     )  # fmt: skip
 
 
@@ -255,7 +288,7 @@ def update(
     refuse_imaginary(x, values)
     return write(
         x,
-        index,
+        as_meant(index, x.shape, wrap_negative_indices),
         values,
         combine,
         mode=mode_name(mode, WRITE_MODES),

@@ -16,7 +16,7 @@ from overt.runtime.derivatives import is_array, materialize
 from overt.runtime.dispatch import CHECKS
 from overt.runtime.escape import settled
 from overt.runtime.interop import as_array
-from overt.runtime.parts import parts_of
+from overt.runtime.parts import parts_of, with_aux
 from overt.runtime.tree import flatten_strict, tree_flatten
 from overt.transformer import transformed
 from overt.transformer.escapes import or_on_values
@@ -125,7 +125,7 @@ class Gradient(Transformed):
             value = inner.finished(
                 value, [prepared[i] for i in inner.argument_positions(len(args))]
             )
-        self.check_output(value[0] if self.has_aux else value)
+        self.check_output(with_aux(value)[0] if self.has_aux else value)
         grads = self.finished(grads, [prepared[i] for i in positions])
         if self.value:
             if self.has_aux:
@@ -159,7 +159,7 @@ class Gradient(Transformed):
             out = forwards(self.__wrapped__)(*args, **kwargs)
         except Exception:
             raise failure from None
-        self.check_output(out[0] if self.has_aux else out)
+        self.check_output(with_aux(out)[0] if self.has_aux else out)
         raise failure
 
     # --- arguments and results

@@ -13,7 +13,7 @@ from overt.runtime import numpy as np
 from overt.runtime.aval import aval_of
 from overt.runtime.interop import as_array
 from overt.runtime.jacobians import columns_of, rows_of
-from overt.runtime.parts import is_array
+from overt.runtime.parts import is_array, with_aux
 from overt.runtime.tangents import tangent_for
 from overt.runtime.tree import tree_flatten, tree_leaves, tree_map, tree_structure
 from overt.transformer import transformed
@@ -63,7 +63,8 @@ def forward(fun: Callable, primals: tuple, tangents: tuple, has_aux: bool) -> tu
     out, out_dot = jvp_at_top(fun, primals, tangents)
     aux = None
     if has_aux:
-        (out, aux), (out_dot, _) = out, out_dot
+        out, aux = with_aux(out)
+        out_dot = out_dot if out_dot is None else out_dot[0]
     out_dot = tree_map(_shown_tangent, out, out_dot)
     out = tree_map(_as_result, out)
     return (out, out_dot, aux) if has_aux else (out, out_dot)
@@ -153,7 +154,7 @@ def linearize(fun: Callable, *primals: Any, has_aux: bool = False) -> tuple:
     arrays = tree_map(_as_result, primals)
     with noted():
         out = runner(fun, arrays)(*arrays)
-    out, aux = out if has_aux else (out, None)
+    out, aux = with_aux(out) if has_aux else (out, None)
 
     f_dot = LinearFunction(fun, arrays, has_aux)
     out = tree_map(_as_result, out)
@@ -181,7 +182,7 @@ def vjp(fun: Callable, *primals: Any, has_aux: bool = False, reduce_axes: Any = 
             transformed.name_of(fun),
             fun, arrays,
         )  # fmt: skip
-    out, aux = out if has_aux else (out, None)
+    out, aux = with_aux(out) if has_aux else (out, None)
     out = tree_map(_as_result, out)
     pullback = VjpFunction(pull, shapes_of(out), shapes_of(arrays), has_aux and shapes_of(aux))
     return (out, pullback, aux) if has_aux else (out, pullback)

@@ -55,12 +55,57 @@ def truncated_normal(key: Any, lower: Any, upper: Any, shape: Any = None, dtype:
     """
     dtype = float_dtype("truncated_normal", dtype)
     shape = checked_shape("truncated_normal", shape, lower, upper)
+    limit = TAIL.get(dtype.name, 2.5)
+    central = _is_central(lower, upper, limit)
     lower, upper = np.asarray(lower).astype(dtype), np.asarray(upper).astype(dtype)
     sqrt2 = numpy.array(math.sqrt(2), dtype)
     u = uniform_(key, shape, dtype, lax.erf(lower / sqrt2), lax.erf(upper / sqrt2))
     above = np.nextafter(lax.stop_gradient(lower), numpy.array(numpy.inf, dtype))
     below = np.nextafter(lax.stop_gradient(upper), numpy.array(-numpy.inf, dtype))
-    return np.clip(sqrt2 * lax.erf_inv(u), above, below)
+    x = sqrt2 * lax.erf_inv(u)
+    if not central:
+        v = unit_interval(key, shape, dtype)
+        x = np.where(lower > limit, _tail(v, *_beyond(limit, lower, upper)), x)
+        x = np.where(upper < -limit, -_tail(v, *_beyond(limit, -upper, -lower)), x)
+    return np.clip(x, above, below)
+
+
+# Bounds beyond which erf has too few values left between itself and 1.
+TAIL = {"float32": 4.0, "float64": 7.0}
+
+
+def _is_central(lower: Any, upper: Any, limit: float) -> bool:
+    """Whether bounds are known, and both parts of the interval within the limits."""
+    if not all(isinstance(x, (int, float, numpy.ndarray, numpy.generic)) for x in (lower, upper)):
+        return False
+    return not (numpy.any(lower > limit) or numpy.any(upper < -limit))
+
+
+def _beyond(limit: float, low: Any, high: Any) -> tuple[Any, Any]:
+    """Bounds of an upper tail; where there is none, some that have finite derivatives."""
+    there = low > limit
+    return np.where(there, low, limit), np.where(there, high, 2 * limit)
+
+
+def _tail(v: Any, low: Any, high: Any) -> Any:
+    """The normal number between two large bounds whose conditional distribution function is `v`.
+
+    Source: Q(x) = phi(x) m(x) with Mills' ratio m, so Q(x) = w Q(low) is
+    x**2 = low**2 - 2 log(w) + 2 log(m(x) / m(low)), whose right side hardly depends on x.
+    """
+    from overt.runtime.scipy.faddeeva import erfcx
+
+    def mills(x: Any) -> Any:
+        return erfcx(x / math.sqrt(2))
+
+    m = mills(low)
+    left_over = np.exp(-(high - low) * (high + low) / 2) * (mills(high) / m)
+    start = -2 * np.log1p(-v * (1 - left_over))
+    x = low
+    for _ in range(8):
+        square = start + 2 * np.log(mills(x) / m)
+        x = low + square / (low + np.sqrt(low * low + square))
+    return x
 
 
 @sampler()
