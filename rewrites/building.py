@@ -31,6 +31,8 @@ class Text:
     has_method: Callable[[str], bool] = lambda name: False
     # The default value that a parameter has now.
     default: Callable[[str], Any] = lambda name: None
+    # The parameter whose class says itself what a store into its items does.
+    itself: str = ""
 
     def generator(self, name: str) -> ast.FunctionDef | None:
         """The definition of a generator; None for other functions, which are not looked for."""
@@ -57,7 +59,8 @@ class Building:
         self.fills: frozenset[str] = frozenset()  # names whose objects the statement writes into
         self.unused: ast.expr | None = None  # the expression whose value nothing reads
         self.gives_back = False  # whether the statement's call returns what it changes
-        self.foreign: set[str] = set()  # names of containers that others hold too
+        self.itself = text.itself  # the name of an object that stores as its class says
+        self.foreign: set[str] = {self.itself} - {""}  # names of containers that others hold too
         self.unsure: set[str] = set()  # names of such containers or of arrays
 
     # --- names

@@ -420,7 +420,7 @@ class Expressions(ast.NodeTransformer):
             users = self.callees.resolver.is_users_method(f.attr)
             if f.attr in METHODS and not users or is_at(f):
                 return ast.Attribute(self.visit(f.value), f.attr, ast.Load())
-            if f.attr.startswith("__"):
+            if f.attr.startswith("__") and not (users and f.attr == "__setitem__"):
                 return ast.Attribute(self.visit(f.value), f.attr, ast.Load())
             if isinstance(self.object(f.value), types.ModuleType):
                 return f

@@ -400,8 +400,10 @@ class FunctionLifter:
         return self.called(loop.outs, call, [body], s.origin)
 
     def nothing_to_carry(self, s: For | While) -> bool:
-        """Whether a loop sets no variable and changes no object."""
-        return not s.carries and not has_effects(s.body, self.effectful, self.callees)
+        """Whether a loop sets no variable and changes no object, not even for its end."""
+        if s.carries or s.until is not None:
+            return False
+        return not has_effects(s.body, self.effectful, self.callees)
 
     def unrolls(self, s: For) -> bool:
         """Whether Python has to run a loop: over the parts of a container written out."""

@@ -185,6 +185,8 @@ class Builder(Flows):
         inner.around = self
         inner.enclosing = self.enclosing | (self.local - self.cells)
         inner.foreign = set(self.foreign)
+        if self.itself in parameters(node):
+            inner.itself = ""
         return inner.function(node, self.env)
 
     # --- statements

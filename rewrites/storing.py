@@ -138,6 +138,11 @@ class Stores(Building):
         while isinstance(root, ast.Subscript | ast.Attribute):
             root = root.value
         ours = isinstance(root, ast.Name) and self.is_own(root.id)
+        if not ours and isinstance(holder, ast.Name) and holder.id == self.itself:
+            store = ast.Attribute(self.expr(holder), "__setitem__", ast.Load())
+            call = ast.Call(store, [index_of(self.expr(target.slice)), value], [])
+            self.emit(core.Do(ast.Expr(call), self.origin))
+            return
         if not ours and not isinstance(holder, ast.Attribute):
             place = ast.Subscript(self.expr(holder), self.expr(target.slice), ast.Store())
             self.emit(core.Do(ast.Assign([place], value), self.origin))

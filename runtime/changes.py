@@ -19,7 +19,7 @@ from overt.runtime.errors import StagingError
 from overt.runtime.masks import active_lanes
 from overt.runtime.parts import NUMBERS, parts_of
 from overt.runtime.primitive import GRAPH
-from overt.runtime.record import RECORDING
+from overt.runtime.record import RECORDING, Recorded
 from overt.runtime.setbacks import Changes, ChangesInSomeLanes, More, Shared
 from overt.runtime.tree_registry import LENIENT, register_pytree_node
 from overt.runtime.undefined import UndefinedValue
@@ -87,6 +87,7 @@ class State:
         self.replaced: frozenset[int] = frozenset()
         self.place = place_of_run()
         self.ran_in: tuple[Any, Any] = MISSING, MISSING  # that of the last iteration
+        self.settled = False  # whether it is known what is changed; derivatives run the code again
 
     def carry(self, more: More) -> None:
         """From now on these places are operands too."""
@@ -293,6 +294,9 @@ class State:
                     f"the test of a loop changes {world.name_of(more[0])}; change it in the body"
                 )
             more = [s for s in more if s not in carried]
+            if self.settled:  # a recorded branch gives anew what it only hands on
+                bare = {s: [underneath(x.get(s, MISSING)) for x in (now, inside)] for s in more}
+                more = [s for s in more if not alike(*bare[s])]
             if more:
                 raise More(self, more)
             world.note_renewed(carried)
@@ -388,11 +392,20 @@ def alike(a: Any, b: Any) -> bool:
     return type(a) is Queue and alike(a.items, b.items)
 
 
+def underneath(x: Any) -> Any:
+    """A value, or the values in a container, without the tapes that they are recorded on."""
+    while type(x) is Recorded:
+        x = x.primal
+    return with_parts(underneath, x)
+
+
 def tried(state: State, run: Callable[[], Any]) -> Any:
     """`run()`, again with more places among the operands until all that are changed are."""
     for _ in range(MOST_TRIES):
         try:
-            return run()
+            out = run()
+            state.settled = True
+            return out
         except More as more:
             if more.state is not state:
                 raise

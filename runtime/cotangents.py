@@ -386,8 +386,8 @@ def marks(x: Any, path: tuple[Any, ...]) -> Any:
         return marked
     if isinstance(x, collections.deque):
         return collections.deque([Token((*path, i)) for i in range(len(x))], x.maxlen)
-    if isinstance(x, (list, tuple)) and not hasattr(x, "_fields"):
-        return type(x)(Token((*path, i)) for i in range(len(x)))
+    if isinstance(x, (list, tuple)):
+        return like(x, [Token((*path, i)) for i in range(len(x))])
     return Token(path)
 
 
@@ -429,7 +429,12 @@ def at_path(shapes: Any, path: tuple[Any, ...], bar: Any) -> Any:
     items = [at_path(v, rest, bar) if i == first else zeros_in(v) for i, v in enumerate(shapes)]
     if isinstance(shapes, collections.deque):
         return collections.deque(items, shapes.maxlen)
-    return type(shapes)(items)
+    return like(shapes, items)
+
+
+def like(x: Any, items: list[Any]) -> Any:
+    """A list or tuple of the kind of `x` with these items."""
+    return type(x)(*items) if hasattr(x, "_fields") else type(x)(items)
 
 
 __all__ += ["changed", "popped"]

@@ -17,6 +17,7 @@ from overt.runtime.loop_items import Items, PartItems
 from overt.runtime.masks import active_lanes, any_lane, on_lanes
 from overt.runtime.places import users_line
 from overt.runtime.predicates import both, negated, predicate
+from overt.runtime.record import RECORDING
 from overt.runtime.rollback import Mark
 from overt.runtime.saved import Saved
 from overt.runtime.setbacks import Changes, Differing, Unlike, describe
@@ -280,7 +281,19 @@ def _stopped_step(loop: Loop, item: Any, carry: tuple, run: Any) -> tuple:
 
 def _conditional_step(loop: Loop, item: Any, carry: tuple, run: Any) -> tuple:
     """One iteration if a symbolic flag holds; what it saves is kept with that flag."""
-    from overt.runtime.branches import cond
+    from overt.runtime.changes import changing_loop, has_objects
+
+    if not (RECORDING.get() and has_objects(loop.fn, loop.test, carry)):
+        try:
+            return _chosen_step(loop, item, carry, run)
+        except Changes:
+            pass
+    return changing_loop(lambda turned, x: _chosen_step(turned, item, x, run), loop, carry)
+
+
+def _chosen_step(loop: Loop, item: Any, carry: tuple, run: Any) -> tuple:
+    from overt.runtime.branches import chosen
+    from overt.runtime.chosen_objects import given_back
 
     is_saved = [type(x) is Saved for x in carry]
     captures = Captures(captured_leaves(loop.fn, lambda x: isinstance(x, Array)))
@@ -295,7 +308,7 @@ def _conditional_step(loop: Loop, item: Any, carry: tuple, run: Any) -> tuple:
         return tuple(Undefined if s else next(values) for s in is_saved)
 
     plain = [x for x, s in zip(carry, is_saved, strict=True) if not s]
-    out = cond(run, step, keep, [item, captures.values, *plain])
+    out = given_back(chosen(run, step, keep, [item, captures.values, *plain]))
     return tuple(
         old.on_lanes(run, old.pushed(new)) if s else new
         for new, old, s in zip(out, carry, is_saved, strict=True)

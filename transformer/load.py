@@ -308,9 +308,30 @@ def text_of(loaded: Loaded, resolver: Resolver) -> normalize.Text:
     has_method = lambda name: bool(methods(name)) or name in in_place()
     origin = loaded.file.origin
     default = default_values(loaded.function).get
+    itself = object_of(loaded.node, loaded.file.tree)
     return normalize.Text(
-        origin, is_saved, definition, resolver.object, known, methods, has_method, default
+        origin, is_saved, definition, resolver.object, known, methods, has_method, default, itself
     )
+
+
+def object_of(node: ast.FunctionDef | ast.Lambda, tree: ast.Module) -> str:
+    """The first parameter of a method whose class says itself what `self[k] = v` does, or ""."""
+    classes = {c.name: c for c in ast.walk(tree) if isinstance(c, ast.ClassDef)}
+    for c in classes.values():
+        if any(f.lineno == node.lineno and isinstance(f, ast.FunctionDef) for f in c.body):
+            args = (*node.args.posonlyargs, *node.args.args)
+            return args[0].arg if args and has_own_stores(c, classes) else ""
+    return ""
+
+
+def has_own_stores(c: ast.ClassDef, classes: dict[str, ast.ClassDef]) -> bool:
+    """Whether a class, or one that it inherits from, defines `__setitem__`; no container is one."""
+    bases = [b.id if isinstance(b, ast.Name) else "" for b in c.bases]
+    if any(b not in classes and b != "object" for b in bases):
+        return False
+    if "__setitem__" in {f.name for f in c.body if isinstance(f, ast.FunctionDef)}:
+        return True
+    return any(has_own_stores(classes[b], classes) for b in bases if b in classes)
 
 
 def methods_of(tree: ast.Module, name: str) -> list[ast.FunctionDef]:
