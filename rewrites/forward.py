@@ -14,6 +14,7 @@ from dataclasses import replace
 
 from overt.rewrites import core
 from overt.rewrites.core import Assign, Block, For, Function, If, Names, Param, Source, While, With
+from overt.rewrites.effects import changes_contents
 from overt.rewrites.flatten import flatten
 from overt.rewrites.hoist import hoist
 from overt.rewrites.liveness import uses_of
@@ -59,6 +60,22 @@ def tangent_names(params: Sequence[str], active: Sequence[str]) -> dict[str, str
     return found
 
 
+def changes_parameters(f: Function) -> bool:
+    """Whether a function that stood in another one changes containers that it had from there."""
+    names = {p.name for p in f.params}
+    for s in core.walk(f.body):
+        node = s.node if isinstance(s, core.Do) else None
+        changed: list[ast.expr] = []
+        if isinstance(node, ast.Expr) and changes_contents(node):
+            changed = [node.value.func.value]  # type: ignore[attr-defined]
+        elif isinstance(node, ast.Assign | ast.Delete):
+            targets = node.targets
+            changed = [t.value for t in targets if isinstance(t, ast.Subscript | ast.Attribute)]
+        if any(core.reads(c) & names for c in changed):
+            return True
+    return False
+
+
 class Forward:
     """Builds the tangent functions of one program."""
 
@@ -79,7 +96,10 @@ class Forward:
             self.program.generated[made[key]] = inner  # keeps the name
             try:
                 built = self.function(inner, active, made[key], inner=True)
-            except Refusal:
+            except Refusal as refusal:
+                if changes_parameters(inner) or getattr(refusal, "of_whole", False):
+                    refusal.of_whole = True  # type: ignore[attr-defined]
+                    raise  # its text alone would not change what it has from around it
                 del self.program.generated[made.pop(key)]
                 self.refused.add(inner.name)
                 return None

@@ -1,4 +1,4 @@
-"""Classes with stores of their own; loops that end when a method that changes its object says so."""
+"""Classes that store as they say; loops that a method ends which changes its object."""
 
 from collections import namedtuple
 from collections.abc import Callable
