@@ -18,6 +18,7 @@ from overt.rewrites import core
 from overt.rewrites.core import Define, Function, Param, Source, reads
 from overt.rewrites.literals import is_literal
 from overt.rewrites.refusal import Refusal
+from overt.rewrites.unset import with_placeholders
 
 PARTIAL = "from functools import partial"
 
@@ -71,6 +72,7 @@ class Hoist:
         names = {d.name: self.new_name(core.base(d.name)) for d in defines}
         values = {n: sorted(seen - set(captured)) for n, seen in captured.items()}
         rewrite = Uses(names, values, {d.name: local_defaults(d.function) for d in defines})
+        rewrite.params = {d.name: [core.base(p.name) for p in d.function.params] for d in defines}
         for d in defines:
             params = tuple(Param(v) for v in values[d.name])
             inner = core.map_function(without_local_defaults(d.function), rewrite.visit)
@@ -80,6 +82,7 @@ class Hoist:
             self.done.append(self.function(inner))
         body = core.map_exprs(without_defines(f.body), rewrite.visit)
         result = rewrite.visit(f.result)
+        body = with_placeholders(body, rewrite.handed_on)  # which the function may not read
         self.uses_partial = self.uses_partial or rewrite.uses_partial
         return replace(f, body=body, result=result)
 
@@ -180,6 +183,8 @@ class Uses(ast.NodeTransformer):
     ) -> None:
         self.names, self.values, self.defaults = names, values, defaults
         self.uses_partial = False
+        self.params: dict[str, list[str]] = {}
+        self.handed_on: set[str] = set()  # variables, as parameters of their own names
 
     def visit(self, node: ast.AST) -> Any:
         if not reads(node) & set(self.names):
@@ -197,12 +202,16 @@ class Uses(ast.NodeTransformer):
         return ast.copy_location(type(node)(**fields), node)
 
     def captured(self, name: str) -> list[ast.expr]:
+        self.handed_on.update(self.values[name])
         return [core.name(v) for v in self.values[name]]
 
     def visit_Call(self, node: ast.Call) -> ast.AST:
         f = node.func
         if isinstance(f, ast.Name) and f.id in self.names:
             args = self.captured(f.id) + [self.visit(a) for a in node.args]
+            for a, param in zip(node.args, self.params.get(f.id, ()), strict=False):
+                if isinstance(a, ast.Name) and core.base(a.id) == param:
+                    self.handed_on.add(a.id)
             keywords = [ast.keyword(k.arg, self.visit(k.value)) for k in node.keywords]
             given = {k.arg for k in keywords}
             for name, (place, default) in self.defaults[f.id].items():

@@ -19,17 +19,12 @@ from overt.rewrites import core
 from overt.rewrites.algebra import plainer
 from overt.rewrites.bars import np_call
 from overt.rewrites.core import (
-    For,
     Function,
-    If,
-    Merge,
     Names,
     Note,
     Param,
     Source,
     Stmt,
-    While,
-    With,
 )
 from overt.rewrites.flatten import flatten
 from overt.rewrites.functional_updates import joined
@@ -41,6 +36,7 @@ from overt.rewrites.reverse_branches import is_comparison
 from overt.rewrites.shapes import Shapes
 from overt.rewrites.simplify import simplify
 from overt.rewrites.sweep import Sweep
+from overt.rewrites.unset import with_placeholders
 
 
 def gradient(
@@ -279,37 +275,6 @@ def items_of_parameters(main: Function, forward: tuple[Stmt, ...]) -> dict[str, 
                 if same and is_key(value.slice):
                     found[s.target] = value
     return found
-
-
-def with_placeholders(block: tuple[Stmt, ...], kept: set[str]) -> tuple[Stmt, ...]:
-    """A block in which names that are kept have a placeholder where they are not set."""
-    merges = [m for s in core.walk(block) if isinstance(s, If) for m in s.merges]
-    while True:
-        names = {n for m in merges if m.name in kept for n in core.reads(m.then)}
-        names |= {n for m in merges if m.name in kept for n in core.reads(m.orelse)}
-        if names <= kept:
-            break
-        kept = kept | names
-
-    def placed(value: ast.expr) -> ast.expr:
-        unset = isinstance(value, ast.Name) and value.id == core.UNDEFINED
-        return core.name(f"@{core.UNDEFINED}") if unset else value
-
-    def visit(inner: tuple[Stmt, ...]) -> tuple[Stmt, ...]:
-        done: list[Stmt] = []
-        for s in inner:
-            if isinstance(s, If):
-                found = tuple(
-                    Merge(m.name, placed(m.then), placed(m.orelse)) if m.name in kept else m
-                    for m in s.merges
-                )
-                s = replace(s, then=visit(s.then), orelse=visit(s.orelse), merges=found)
-            elif isinstance(s, For | While | With):
-                s = replace(s, body=visit(s.body))
-            done.append(s)
-        return tuple(done)
-
-    return visit(block)
 
 
 def first_line(main: Function) -> core.Origin:

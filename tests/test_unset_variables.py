@@ -96,3 +96,36 @@ def test_a_variable_that_is_missing_is_said():
     for transform in (overt.grad, overt.jit):
         with pytest.raises(NameError, match="factor"):
             transform(around)(1.0)
+
+
+def test_what_a_nested_function_does_not_read_need_not_be_set() -> None:
+    def by_argument(x):
+        def inner(y):
+            return y * 2 if y is not None else w
+
+        if x is None:
+            w = 1.0
+        return inner(x)
+
+    def by_mode(x, mode):
+        def inner(y):
+            if mode == "plain":
+                return y * k
+            return y * k + w
+
+        k = 3.0
+        if mode == "squared":
+            w = x * x
+        return inner(2.0 * x)
+
+    cases = [
+        (by_argument, (1.0,), 2.0),
+        (by_mode, (1.0, "plain"), 6.0),
+        (by_mode, (1.0, "squared"), 8.0),
+    ]
+    for f, (x, *rest), slope in cases:
+        run = lambda x, f=f, rest=rest: f(x, *rest)
+        assert float(overt.grad(run)(x)) == slope
+        assert float(overt.grad(f)(x, *rest)) == slope
+        assert float(overt.jit(overt.grad(run))(x)) == slope
+        assert float(overt.jvp(run, (x,), (1.0,))[1]) == slope
