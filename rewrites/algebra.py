@@ -180,13 +180,11 @@ class Plainer(ast.NodeTransformer):
             minus = negation(args[0])
             if minus is not None:
                 return ast.UnaryOp(ast.USub(), core.call(core.name("@over"), minus, args[1]))
-        if name == "@times" and len(args) == 2:
+        if name in ("@times", "@times_both") and len(args) == 2:
             g, slope = args
             minus = negation(g)
             if minus is not None:
-                return ast.UnaryOp(
-                    ast.USub(), self.helper(core.call(core.name("@times"), minus, slope))
-                )
+                return ast.UnaryOp(ast.USub(), self.helper(core.call(node.func, minus, slope)))
             if number(g) is not None or number(slope) is not None:
                 return self.combine(ast.BinOp(g, ast.Mult(), slope))
         if name in ("@add", "@place"):

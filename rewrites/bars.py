@@ -11,6 +11,7 @@ from overt.rewrites.activity import Activity
 from overt.rewrites.core import Assign, Function, Names, Stmt
 from overt.rewrites.program import Program
 from overt.rewrites.shapes import SCALAR, Shape, Shapes
+from overt.rewrites.zeroed import zeroed_names
 
 
 @dataclass(frozen=True)
@@ -48,6 +49,7 @@ class Bars:
         }
         self.arrays_made = self.shapes.arrays(function.body)
         self.wide: dict[str, Shape] = {}
+        self.zeroed = zeroed_names(function) if program.given_selects else None
         self.records: set[str] = set()  # cotangents that surely are records, not None for zero
 
     # --- giving

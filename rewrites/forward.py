@@ -22,6 +22,7 @@ from overt.rewrites.program import Program
 from overt.rewrites.refusal import Refusal
 from overt.rewrites.shapes import Shapes
 from overt.rewrites.tangents import Tangents
+from overt.rewrites.zeroed import zeroed_names
 
 
 def jvp(source: Source, active: Sequence[str] | None = None) -> Source:
@@ -117,6 +118,7 @@ class Forward:
             shapes = Shapes(self.program.resolver)
             shapes.function(flat)
             walk = Tangents(self.program, activity, shapes, names, uses_of(flat), self.callee)
+            walk.zeroed = zeroed_names(flat) if self.program.given_selects else None
             walk.leaves = f.name.endswith("_fwd")
             stems = tangent_names(
                 [core.base(p.name) for p in f.params], [core.base(p.name) for p in moving]

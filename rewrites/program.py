@@ -3,12 +3,19 @@
 from __future__ import annotations
 
 import ast
+import functools
 import types
 from collections.abc import Collection
 from dataclasses import replace
 
 from overt.rewrites import core
 from overt.rewrites.core import Assign, For, Function, If, Source, While, With
+from overt.rewrites.finiteness import (
+    handles_nan,
+    plain_quotients,
+    plain_where_finite,
+    unbounded_names,
+)
 from overt.rewrites.functional_updates import spelled
 from overt.rewrites.hoist import hoist
 from overt.rewrites.refusal import Refusal
@@ -22,7 +29,8 @@ from overt.runtime.primitive import rule_of
 # zero.
 SELECTING = frozenset(
     "where select piecewise choose clip maximum minimum fmax fmin max min getitem "
-    "nan_to_num".split()
+    "nan_to_num nansum nanprod nanmean nanvar nanstd nanmax nanmin nanmedian nanquantile "
+    "nanpercentile nancumsum nancumprod".split()
 )
 
 
@@ -185,11 +193,21 @@ class Program:
         self.generated |= {n: self.handling(f) for n, f in [*self.generated.items()]}
         made = {**self.generated, function.name: function}
         safe = self.selects(made.values())
-        risky = {n: unbounded_names(f) for n, f in made.items() if not f.name.endswith("_bwd")}
+        nan = any(map(handles_nan, self.functions.values()))
+        given = {n: self.given_names(f) if nan else set() for n, f in made.items()}
+        risky = {
+            n: unbounded_names(f, (), given[n])
+            for n, f in made.items()
+            if not f.name.endswith("_bwd")
+        }
         for n in risky:
             if n.endswith("_fwd"):
                 self.unbounded |= set(map(core.base, risky[n]))
-        risky |= {n: unbounded_names(f, self.unbounded) for n, f in made.items() if n not in risky}
+        risky |= {
+            n: unbounded_names(f, self.unbounded, given[n])
+            for n, f in made.items()
+            if n not in risky
+        }
         done = {
             n: core.map_function(
                 answered(
@@ -229,6 +247,15 @@ class Program:
             imports=frozenset(self.imports),
         )
 
+    def given_names(self, f: Function) -> set[str]:
+        """The names of what a function is given or finds outside, cotangents left out."""
+        found = {p.name for p in f.params if not core.base(p.name).endswith("_bar")}
+        for n in core.globals_of(f):
+            held = self.resolver.object(core.name(n))
+            if not n.startswith("@") and not callable(held) and type(held) is not types.ModuleType:
+                found.add(n)
+        return found
+
     def reached(self, main: Function, made: dict[str, Function]) -> set[str]:
         """The generated functions that one of them calls, directly or not."""
         found: set[str] = set()
@@ -242,8 +269,24 @@ class Program:
 
     def selects(self, made: Collection[Function]) -> bool:
         """Whether a cotangent may be exactly zero where the derivative is infinite."""
-        bodies = [self.main, *[f for f in self.loaded.values() if f], *self.functions.values()]
-        for f in bodies:
+        loaded = [f for f in self.loaded.values() if f]
+        if self.given_selects or self.any_selects(loaded) or any(map(has_zeros_of_a_side, made)):
+            return True
+        return any(
+            isinstance(n, ast.Name) and n.id == "@vjp_of"
+            for f in self.generated.values()
+            for n in nodes(f)
+        ) or self.main.name.endswith(("_fwd", "_bwd"))
+
+    @functools.cached_property
+    def given_selects(self) -> bool:
+        """Whether a value of the functions that are differentiated may be zero by selection."""
+        given = list(self.functions.values())
+        return self.any_selects(given) or any(map(has_zeros_of_a_side, given))
+
+    def any_selects(self, functions: Collection[Function]) -> bool:
+        """Whether functions call any that selects, or store into arrays."""
+        for f in functions:
             for node in nodes(f):
                 if isinstance(node, ast.Call):
                     fn = self.resolver.object(node.func)
@@ -258,13 +301,7 @@ class Program:
                 if isinstance(node, ast.Subscript) and isinstance(node.value, ast.Name):
                     if core.is_local(node.value.id) and has_slice(node.slice):
                         return True
-        if any(map(has_zeros_of_a_side, made)):
-            return True
-        return any(
-            isinstance(n, ast.Name) and n.id == "@vjp_of"
-            for f in self.generated.values()
-            for n in nodes(f)
-        ) or self.main.name.endswith(("_fwd", "_bwd"))
+        return False
 
     def located(self, refusal: Refusal, function: Function) -> Refusal:
         origin = function.origin
@@ -326,13 +363,29 @@ def calls(f: Function) -> list[ast.Call]:
 
 def has_zeros_of_a_side(f: Function) -> bool:
     """Whether a cotangent is zero because the branch that was taken does not read the value."""
+    zeros = zero_carries(f)
+
+    def untouched(node: ast.expr) -> bool:
+        return is_zero(node) or isinstance(node, ast.Name) and node.id in zeros
+
     return any(
-        is_zero(m.then) != is_zero(m.orelse)
+        untouched(m.then) != untouched(m.orelse)
         for s in core.walk(f.body)
         if isinstance(s, If)
         for m in s.merges
         if core.base(m.name).endswith("_bar")
     )
+
+
+def zero_carries(f: Function) -> set[str]:
+    """What loops carry that is zero until an iteration adds to it."""
+    found: set[str] = set()
+    for s in core.walk(f.body):  # an outer loop before those in it
+        if isinstance(s, core.For | core.While):
+            for c in s.carries:
+                if is_zero(c.init) or isinstance(c.init, ast.Name) and c.init.id in found:
+                    found.add(c.name)
+    return found
 
 
 def is_zero(node: ast.expr) -> bool:
@@ -341,99 +394,6 @@ def is_zero(node: ast.expr) -> bool:
         and node.value in (0, 0.0)
         or core.is_call_of(node, "@zeros_like_tree")
     )
-
-
-class PlainQuotients(ast.NodeTransformer):
-    """`over(g, x)` is `g / x`, `times(g, s)` is `g * s` where no cotangent is zero by selection."""
-
-    def visit_Call(self, node: ast.Call) -> ast.expr:
-        node = core.substitute(node, {"": core.constant(None)})  # a copy
-        self.generic_visit(node)
-        if isinstance(node.func, ast.Name) and len(node.args) == 2:
-            if node.func.id == "@over":
-                return ast.BinOp(node.args[0], ast.Div(), node.args[1])
-            if node.func.id == "@times":
-                return ast.BinOp(node.args[0], ast.Mult(), node.args[1])
-        return node
-
-
-def plain_quotients(node: ast.expr) -> ast.expr:
-    if any(isinstance(n, ast.Name) and n.id in ("@over", "@times") for n in ast.walk(node)):
-        return PlainQuotients().visit(core.substitute(node, {"": core.constant(None)}))
-    return node
-
-
-# Functions whose value may be infinite or NaN for a finite argument.
-UNBOUNDED = frozenset(
-    "sqrt arcsin arccos arccosh asin acos acosh log log2 log10 log1p exp exp2 expm1 reciprocal tan "
-    "sinh cosh arctanh power float_power divide true_divide lgamma gamma digamma logit over vjp_of "
-    "power_slope square cumprod prod".split()
-)
-
-
-def is_risky(node: ast.AST, risky: set[str]) -> bool:
-    """Whether an expression may be infinite or NaN where some names are."""
-    for n in ast.walk(node):
-        if isinstance(n, ast.Name) and n.id in risky:
-            return True
-        if isinstance(n, ast.BinOp) and isinstance(n.op, ast.Div):
-            if not isinstance(n.right, ast.Constant):
-                return True
-        if isinstance(n, ast.BinOp) and isinstance(n.op, ast.Pow):
-            exponent = n.right.value if isinstance(n.right, ast.Constant) else None
-            if not (isinstance(exponent, int | float) and exponent >= 1):
-                return True
-        if isinstance(n, ast.Call):
-            name = n.func.attr if isinstance(n.func, ast.Attribute) else getattr(n.func, "id", "")
-            if name.lstrip("@") in UNBOUNDED:
-                return True
-    return False
-
-
-def unbounded_names(f: Function, saved: Collection[str] = ()) -> set[str]:
-    """The names whose values may be infinite or NaN; of what is unpacked, those `saved` as such."""
-    risky = {
-        n
-        for s in f.body
-        if isinstance(s, Assign) and not isinstance(s.target, str)
-        for n in core.pattern_names(s.target)
-        if core.base(n) in saved
-    }
-    while True:
-        before = len(risky)
-        for s in core.walk(f.body):
-            if isinstance(s, Assign) and is_risky(s.value, risky):
-                risky |= set(core.pattern_names(s.target))
-            elif isinstance(s, If):
-                ends = [(m.name, m.then, m.orelse) for m in s.merges]
-                risky |= {n for n, *sides in ends if any(is_risky(v, risky) for v in sides)}
-            elif isinstance(s, For | While):
-                for c in s.carries:
-                    if is_risky(c.init, risky) or is_risky(c.next, risky) or c.name in risky:
-                        risky |= {c.name, c.out}
-                if isinstance(s, For) and is_risky(s.items, risky):
-                    risky |= set(core.pattern_names(s.target))
-        if len(risky) == before:
-            return risky
-
-
-def plain_where_finite(f: Function, risky: set[str]) -> Function:
-    """`times(g, s)` as `g * s` where the factor s is surely finite."""
-
-    class Plain(ast.NodeTransformer):
-        def visit_Call(self, node: ast.Call) -> ast.expr:
-            self.generic_visit(node)
-            if isinstance(node.func, ast.Name) and node.func.id == "@times" and len(node.args) == 2:
-                if not is_risky(node.args[1], risky):
-                    return ast.BinOp(node.args[0], ast.Mult(), node.args[1])
-            return node
-
-    def plain(node: ast.expr) -> ast.expr:
-        if any(isinstance(n, ast.Name) and n.id == "@times" for n in ast.walk(node)):
-            return Plain().visit(core.substitute(node, {"": core.constant(None)}))
-        return node
-
-    return core.map_function(f, plain)
 
 
 __all__ = ["Program", "For", "While", "With"]

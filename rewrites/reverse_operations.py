@@ -15,7 +15,8 @@ from overt.rewrites.listed import joins_items
 from overt.rewrites.ranks import rank_of
 from overt.rewrites.refusal import Refusal
 from overt.rewrites.rules import ARRAY_ATTRIBUTES, Application, applied
-from overt.rewrites.shapes import SCALAR, operator_call
+from overt.rewrites.shapes import SCALAR
+from overt.rewrites.zeroed import operator_as_applied
 
 SPREAD = "@unreduce"
 
@@ -83,7 +84,7 @@ class Operations(Bars):
             self.acc(value.id, bar.expr, bar.lazy, bar.array, missing=bar.missing)
             return [s]
         if isinstance(value, ast.BinOp | ast.UnaryOp):
-            application = operator_call(value, self.program.resolver)
+            application = operator_as_applied(value, self.program.resolver, self.zeroed)
             if application is None:
                 raise Refusal("this operator has no derivative", "", value)
             self.apply(application, out, bar)

@@ -260,7 +260,7 @@ class Shapes:
                 return SCALAR
             if helper in (*SET_ITEM, "@set_at", "@added_at", "@np.full_like") and node.args:
                 return self.of(node.args[0])
-            if helper in ("@over", "@times"):
+            if helper in ("@over", "@times", "@times_both"):
                 return self.union(*node.args)
             if helper == "@sum_to" and len(node.args) == 2:
                 return self.of(node.args[1])

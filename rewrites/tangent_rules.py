@@ -30,7 +30,7 @@ from overt.rewrites.rules import (
     as_function_of_array,
     rule_text,
 )
-from overt.rewrites.shapes import operator_call
+from overt.rewrites.zeroed import operator_as_applied
 
 if TYPE_CHECKING:
     from overt.rewrites.tangents import Tangents
@@ -80,7 +80,7 @@ class TangentRules:
             found = walk.dot(value)
             return Tangent(found, value.id in walk.narrow) if found is not None else None
         if isinstance(value, ast.BinOp | ast.UnaryOp):
-            application = operator_call(value, self.resolver)
+            application = operator_as_applied(value, self.resolver, walk.zeroed)
             if application is None:
                 raise Refusal("this operator has no derivative", "", value)
             return self.by_rule(target, application, value)

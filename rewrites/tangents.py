@@ -57,6 +57,7 @@ class Tangents:
         self.displays: dict[str, ast.expr] = {}  # containers written out, by name
         # Of a loop's records: for each field whether it has a tangent, or what its records have.
         self.records: dict[str, tuple[Fields | bool, ...]] = {}
+        self.zeroed: set[str] | None = None  # names of what selections have set to zero
         self.leaves = False  # whether records are read by another function, which wants every field
         self.out: list[Stmt] = []
         self.rules = TangentRules(self, callee)

@@ -84,7 +84,7 @@ _NAMES = {
     "numpy.rounding": "direction",
     "numpy.selection": "at_lower at_upper clip_tangent inside",
     "numpy.vector_products": "cross_bar_x cross_bar_y kron_bar_x kron_bar_y",
-    "numpy.zeros": "over times",
+    "numpy.zeros": "over times times_both",
     "scipy.bessel": "i1 i1e slope_of_i1e slopes_of_bessel_jn",
     "scipy.bessel_orders": "ive ive_along j0 j1 jn order_over quotient_at_zero y0 y1 yn",
     "scipy.error_functions": "no_derivative",

@@ -11,6 +11,7 @@ import overt.runtime.numpy as np
 from overt.runtime import dtypes
 from overt.runtime.later import found_later
 from overt.runtime.lax.convert import stop_gradient
+from overt.runtime.numpy.zeros import over, times
 from overt.runtime.primitive import composite
 from overt.runtime.scipy.special import erfc, expit, logsumexp
 
@@ -80,7 +81,7 @@ def relu6(x: Any) -> Any:
     arrays=("x", "negative_slope"),
     vjp=(
         lambda g, out, x, negative_slope: np.where(x >= 0, g, negative_slope * g),
-        lambda g, out, x, negative_slope: np.where(x >= 0, 0, x * g),
+        lambda g, out, x, negative_slope: np.where(x >= 0, 0, times(g, x)),
     ),
     elementwise=True,
 )
@@ -135,8 +136,8 @@ hard_swish = hard_silu
 @composite(
     arrays=("x", "alpha"),
     vjp=(
-        lambda g, out, x, alpha: np.where(x > 0, g, (out + alpha) * g),
-        lambda g, out, x, alpha: np.where(x > 0, 0, np.expm1(x) * g),
+        lambda g, out, x, alpha: np.where(x > 0, g, times(g, out + alpha)),
+        lambda g, out, x, alpha: np.where(x > 0, 0, times(g, np.expm1(x))),
     ),
     elementwise=True,
 )
@@ -167,7 +168,9 @@ def celu(x: Any, alpha: Any = 1.0) -> Any:
 
 @composite(
     arrays=("x",),
-    vjp=(lambda g, out, x: np.where(x > 0, SELU_SCALE * g, (out + SELU_SCALE * SELU_ALPHA) * g),),
+    vjp=(
+        lambda g, out, x: np.where(x > 0, SELU_SCALE * g, times(g, out + SELU_SCALE * SELU_ALPHA)),
+    ),
 )
 def selu(x: Any) -> Any:
     """`elu` scaled so that activations keep mean 0 and variance 1.
@@ -180,7 +183,7 @@ def selu(x: Any) -> Any:
     return SELU_SCALE * elu(x, SELU_ALPHA)
 
 
-@composite(arrays=("x",), vjp=(lambda g, out, x: g * out * sigmoid(-x),))
+@composite(arrays=("x",), vjp=(lambda g, out, x: times(g, out * sigmoid(-x)),))
 def sigmoid(x: Any) -> Any:
     """`1 / (1 + exp(-x))`.
 
@@ -190,7 +193,7 @@ def sigmoid(x: Any) -> Any:
     return expit(_inexact(x))
 
 
-@composite(arrays=("x",), vjp=(lambda g, out, x: g * np.exp(x - out),))
+@composite(arrays=("x",), vjp=(lambda g, out, x: times(g, np.exp(x - out)),))
 def softplus(x: Any) -> Any:
     """`log(1 + exp(x))`, a smooth `relu`.
 
@@ -200,7 +203,7 @@ def softplus(x: Any) -> Any:
     return np.logaddexp(x, 0.0)
 
 
-@composite(arrays=("x",), vjp=(lambda g, out, x: g * (1 - np.exp(out)),))
+@composite(arrays=("x",), vjp=(lambda g, out, x: times(g, sigmoid(-x)),))
 def log_sigmoid(x: Any) -> Any:
     """`log(sigmoid(x))`, also where the sigmoid underflows.
 
@@ -210,7 +213,7 @@ def log_sigmoid(x: Any) -> Any:
     return -softplus(-_inexact(x))
 
 
-@composite(arrays=("x",), vjp=(lambda g, out, x: g * sigmoid(x) + g * out * (1 - sigmoid(x)),))
+@composite(arrays=("x",), vjp=(lambda g, out, x: times(g, sigmoid(x) + out * sigmoid(-x)),))
 def silu(x: Any) -> Any:
     """`x * sigmoid(x)`, also known as swish.
 
@@ -225,7 +228,7 @@ def silu(x: Any) -> Any:
 swish = silu
 
 
-@composite(arrays=("x",), vjp=(lambda g, out, x: g / (np.abs(x) + 1) ** 2,))
+@composite(arrays=("x",), vjp=(lambda g, out, x: over(g, (np.abs(x) + 1) ** 2),))
 def soft_sign(x: Any) -> Any:
     """`x / (|x| + 1)`.
 
@@ -277,7 +280,7 @@ def squareplus(x: Any, b: Any = 4.0) -> Any:
     return (x + np.sqrt(np.square(x) + b)) / 2
 
 
-@composite(arrays=("x",), vjp=(lambda g, out, x: g * np.clip((x + 1) / 2, 0, 1),))
+@composite(arrays=("x",), vjp=(lambda g, out, x: times(g, np.clip((x + 1) / 2, 0, 1)),))
 def sparse_plus(x: Any) -> Any:
     """0 below -1, `x` above 1, `(x + 1)**2 / 4` between.
 

@@ -13,6 +13,7 @@ from overt.runtime import dtypes
 from overt.runtime.aval import aval_of
 from overt.runtime.lax.kinds import AccuracyMode, RoundingMethod, Tolerance
 from overt.runtime.numpy.rounding import from_parts
+from overt.runtime.numpy.zeros import over, times
 from overt.runtime.primitive import Primitive, rule_of
 from overt.runtime.scipy import incomplete_slopes, special
 from overt.runtime.scipy.special import expit
@@ -89,7 +90,7 @@ _div = Primitive(
     "lax_div",
     elementwise=True,
     lower="divide",
-    vjp=(lambda g, out, x, y: g / y, lambda g, out, x, y: -g * x / y**2),
+    vjp=(lambda g, out, x, y: over(g, y), lambda g, out, x, y: -times(g, x / y**2)),
     doc="Quotient; of integers, rounded towards zero.",
 )
 
@@ -97,7 +98,7 @@ _rem = Primitive(
     "lax_rem",
     elementwise=True,
     lower="remainder",
-    vjp=(lambda g, out, x, y: g, lambda g, out, x, y: -g * np.trunc(x / y)),
+    vjp=(lambda g, out, x, y: g, lambda g, out, x, y: -times(g, np.trunc(x / y))),
     doc="What `div` leaves, with the sign of the dividend; x itself for an integer divisor 0.",
 )
 
@@ -158,7 +159,7 @@ _logistic = Primitive(
     elementwise=True,
     float_only=True,
     lower="logistic",
-    vjp=(lambda g, out, x: g * out * expit(-x),),
+    vjp=(lambda g, out, x: times(g, out * expit(-x)),),
     doc="1 / (1 + exp(-x)).",
 )
 

@@ -114,7 +114,7 @@ square = Primitive(
     elementwise=True,
     result=lambda dtype: numpy.dtype("int32") if dtypes.is_bool(dtype) else dtype,
     lower=lambda b, x, *, avals, out: b.binary("multiply", *[b.convert(x, out.dtype)] * 2),
-    vjp=(lambda g, out, x: 2 * g * x,),
+    vjp=(lambda g, out, x: times(g, 2 * x),),
     doc="""`x * x`.
 
     >>> print(np.square(np.array([1.0, -2.0])))
@@ -219,7 +219,7 @@ remainder = mod = Primitive(
     elementwise=True,
     lower=_lower_remainder,
     result=_refuse_complex("remainder"),
-    vjp=(lambda g, out, x, y: g, lambda g, out, x, y: -g * np.floor_divide(x, y)),
+    vjp=(lambda g, out, x, y: g, lambda g, out, x, y: -times(g, np.floor_divide(x, y))),
     doc="""What `x // y` leaves, with the sign of `y`.
 
     >>> print(np.remainder(np.array([7, -7]), 3))
@@ -232,7 +232,7 @@ fmod = Primitive(
     elementwise=True,
     lower=_lower_fmod,
     result=_refuse_complex("fmod"),
-    vjp=(lambda g, out, x, y: g, lambda g, out, x, y: -g * np.trunc(x / y)),
+    vjp=(lambda g, out, x, y: g, lambda g, out, x, y: -times(g, np.trunc(x / y))),
     doc="""What division rounded towards zero leaves, with the sign of `x`, as in C.
 
     >>> print(np.fmod(np.array([7.0, -7.0]), 3.0))

@@ -230,8 +230,8 @@ logaddexp = Primitive(
     float_only=True,
     lower=_lower_logaddexp(1.0),
     vjp=(
-        lambda g, out, x, y: g * np.exp(x - out),
-        lambda g, out, x, y: g * np.exp(y - out),
+        lambda g, out, x, y: times(g, np.exp(x - out)),
+        lambda g, out, x, y: times(g, np.exp(y - out)),
     ),
     doc="""`log(exp(x) + exp(y))` without overflow.
 
@@ -246,8 +246,8 @@ logaddexp2 = Primitive(
     float_only=True,
     lower=_lower_logaddexp(LN2),
     vjp=(
-        lambda g, out, x, y: g * np.exp2(x - out),
-        lambda g, out, x, y: g * np.exp2(y - out),
+        lambda g, out, x, y: times(g, np.exp2(x - out)),
+        lambda g, out, x, y: times(g, np.exp2(y - out)),
     ),
     doc="""`log2(2**x + 2**y)` without overflow.
 

@@ -8,6 +8,7 @@ import overt.runtime.numpy as np
 from overt.runtime import dtypes
 from overt.runtime.numpy.array_function import array_function
 from overt.runtime.numpy.reducing import Axes, count, divided, narrow, unreduce, wide
+from overt.runtime.numpy.zeros import times
 
 __all__ = ["mean", "std", "var"]
 
@@ -83,13 +84,15 @@ def _floating(a: Any, dtype: Any = None) -> Any:
     vjp=(
         lambda g, out, a, where, *, axis, dtype, ddof, keepdims, correction: (
             2
-            * deviation(a, axis, where)
-            * unreduce(
-                divided(g, count(a, axis, keepdims, where) - of_freedom(ddof, correction)),
-                a,
-                axis,
-                keepdims,
-                where,
+            * times(
+                unreduce(
+                    divided(g, count(a, axis, keepdims, where) - of_freedom(ddof, correction)),
+                    a,
+                    axis,
+                    keepdims,
+                    where,
+                ),
+                deviation(a, axis, where),
             )
         ),
         None,
@@ -150,12 +153,14 @@ def over_deviation(g: Any, out: Any, freedom: Any) -> Any:
     arrays=("a", "where"),
     vjp=(
         lambda g, out, a, where, *, axis, dtype, ddof, keepdims, correction: (
-            deviation(a, axis, where)
-            * unreduce(
-                over_deviation(
-                    g, out, count(a, axis, keepdims, where) - of_freedom(ddof, correction)
+            times(
+                unreduce(
+                    over_deviation(
+                        g, out, count(a, axis, keepdims, where) - of_freedom(ddof, correction)
+                    ),
+                    a, axis, keepdims, where,
                 ),
-                a, axis, keepdims, where,
+                deviation(a, axis, where),
             )
         ),
         None,

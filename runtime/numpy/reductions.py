@@ -33,6 +33,7 @@ from overt.runtime.numpy.reducing import (
     unreduce,
     with_axes,
 )
+from overt.runtime.numpy.zeros import times
 from overt.runtime.primitive import Primitive
 
 __all__ = [
@@ -96,8 +97,8 @@ def sum(
 @array_function(
     arrays=("a", "where"),
     vjp=(
-        lambda g, out, a, where, *, axis, dtype, keepdims, initial, promote_integers: (
-            unreduce(g, a, axis, keepdims, where) * product_of_others(a, axis, initial, where)
+        lambda g, out, a, where, *, axis, dtype, keepdims, initial, promote_integers: times(
+            unreduce(g, a, axis, keepdims, where), product_of_others(a, axis, initial, where)
         ),
         None,
     ),

@@ -10,7 +10,7 @@ import overt.runtime.numpy as np
 from overt.runtime import dtypes
 from overt.runtime.aval import Aval
 from overt.runtime.numpy.array_function import array_function
-from overt.runtime.numpy.zeros import over
+from overt.runtime.numpy.zeros import over, times
 from overt.runtime.primitive import Primitive, composite
 
 __all__ = [
@@ -65,7 +65,7 @@ abs = absolute = Primitive(
 )
 
 
-@composite(arrays=("x",), vjp=(lambda g, out, x: g * direction(x),))
+@composite(arrays=("x",), vjp=(lambda g, out, x: times(g, direction(x)),))
 def fabs(x: Any) -> Any:
     """Absolute value of real numbers, as a float.
 
@@ -133,7 +133,7 @@ copysign = Primitive(
     elementwise=True,
     float_only=True,
     lower=_lower_copysign,
-    vjp=(lambda g, out, x, y: g * direction(x) * np.where(np.signbit(y), -1, 1), None),
+    vjp=(lambda g, out, x, y: times(g, direction(x) * np.where(np.signbit(y), -1, 1)), None),
     doc="""The magnitude of `x` with the sign of `y`.
 
     >>> print(np.copysign(2.0, -0.0))

@@ -29,12 +29,12 @@ def _of_one(name: str, operation: str, slope: Any, summary: str, at_zero: str) -
 
 sin = _of_one(
     "sin", "sine",
-    lambda g, out, x: g * np.cos(x),
+    lambda g, out, x: times(g, np.cos(x)),
     "Sine of an angle in radians.", "0.0",
 )  # fmt: skip
 cos = _of_one(
     "cos", "cosine",
-    lambda g, out, x: -g * np.sin(x),
+    lambda g, out, x: -times(g, np.sin(x)),
     "Cosine of an angle in radians.", "1.0",
 )  # fmt: skip
 tan = _of_one(
@@ -54,7 +54,7 @@ arccos = acos = _of_one(
 )  # fmt: skip
 arctan = atan = _of_one(
     "arctan", "chlo.atan",
-    lambda g, out, x: g / (1 + x**2),
+    lambda g, out, x: over(g, 1 + x**2),
     "Inverse tangent, in radians from -pi/2 to pi/2.", "0.0",
 )  # fmt: skip
 sinh = _of_one(
@@ -69,17 +69,17 @@ cosh = _of_one(
 )  # fmt: skip
 tanh = _of_one(
     "tanh", "tanh",
-    lambda g, out, x: g * (1 - out**2),
+    lambda g, out, x: times(g, (1 - out**2)),
     "Hyperbolic tangent.", "0.0",
 )  # fmt: skip
 arcsinh = asinh = _of_one(
     "arcsinh", "chlo.asinh",
-    lambda g, out, x: g / np.sqrt(x**2 + 1),
+    lambda g, out, x: over(g, np.cosh(out)),
     "Inverse hyperbolic sine.", "0.0",
 )  # fmt: skip
 arccosh = acosh = _of_one(
     "arccosh", "chlo.acosh",
-    lambda g, out, x: over(g, np.sqrt((x - 1) * (x + 1))),
+    lambda g, out, x: over(g, np.sqrt(x - 1) * np.sqrt(x + 1)),
     "Inverse hyperbolic cosine; NaN below 1.", "nan",
 )  # fmt: skip
 arctanh = atanh = _of_one(

@@ -13,7 +13,7 @@ from typing import Any
 
 from overt.runtime.primitive import Primitive
 
-__all__ = ["over", "times"]
+__all__ = ["over", "times", "times_both"]
 
 
 def _zero_or(b: Any, g: Any, value: Any) -> Any:
@@ -27,11 +27,26 @@ times = Primitive(
     lower=lambda b, g, slope, *, avals, out: _zero_or(b, g, b.binary("multiply", g, slope)),
     vjp=(
         lambda h, out, g, slope: times(h, slope),
-        lambda h, out, g, slope: times(g, h),
+        lambda h, out, g, slope: times_both(g, h),
     ),
     doc="""`g * slope`, and exactly zero where `g` is zero, whatever `slope` is there.
 
     >>> print(times(0.0, np.inf), times(2.0, 3.0))
+    0.0 6.0
+    """,
+)
+
+times_both = Primitive(
+    "times_both",
+    elementwise=True,
+    lower=lambda b, g, h, *, avals, out: _zero_or(b, g, _zero_or(b, h, b.binary("multiply", g, h))),
+    vjp=(
+        lambda k, out, g, h: times_both(k, h),
+        lambda k, out, g, h: times_both(k, g),
+    ),
+    doc="""The product of two cotangents, exactly zero where either is zero.
+
+    >>> print(times_both(np.inf, 0.0), times_both(2.0, 3.0))
     0.0 6.0
     """,
 )
@@ -43,7 +58,7 @@ over = Primitive(
     lower=lambda b, g, x, *, avals, out: _zero_or(b, g, b.binary("divide", g, x)),
     vjp=(
         lambda h, out, g, x: over(h, x),
-        lambda h, out, g, x: -over(times(g, h), x**2),
+        lambda h, out, g, x: -over(times_both(g, h), x**2),
     ),
     doc="""`g / x`, and exactly zero where `g` is zero, whatever `x` is there.
 

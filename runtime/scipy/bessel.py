@@ -7,6 +7,7 @@ from typing import Any
 
 import overt.runtime.numpy as np
 from overt.runtime.control import for_loop, while_loop
+from overt.runtime.numpy.zeros import times
 from overt.runtime.primitive import composite
 from overt.runtime.scipy.error_functions import reals, special
 
@@ -49,7 +50,7 @@ def _chebyshev(x: Any, coefficients: tuple[float, ...]) -> Any:
     return 0.5 * (b0 - b2)
 
 
-@composite(arrays=("x",), vjp=(lambda g, out, x: g * (i1e(x) - np.sign(x) * out),))
+@composite(arrays=("x",), vjp=(lambda g, out, x: times(g, (i1e(x) - np.sign(x) * out)),))
 def i0e(x: Any) -> Any:
     """`exp(-abs(x)) * i0(x)`.
 
@@ -68,13 +69,14 @@ def slope_of_i1e(out: Any, x: Any) -> Any:
     >>> print(np.round(slope_of_i1e(0.0, 0.0), 5))
     0.5
     """
-    safe = np.where(x == 0, 1, x)
-    return np.where(x == 0, 0.5, i0e(safe) - out * (np.sign(x) + 1 / safe))
+    small = np.abs(x) < 1e-20  # out / x may be that of two numbers that underflow
+    safe = np.where(small, 1, x)
+    return np.where(small, 0.5, i0e(safe) - out * (np.sign(x) + 1 / safe))
 
 
 i1e = special(
     "i1e", "chlo.bessel_i1e",
-    (lambda g, out, x: g * slope_of_i1e(out, x),),
+    (lambda g, out, x: times(g, slope_of_i1e(out, x)),),
     """`exp(-abs(x)) * i1(x)`.
 
     >>> print(i1e(0.0))
@@ -83,7 +85,7 @@ i1e = special(
 )  # fmt: skip
 
 
-@composite(arrays=("x",), vjp=(lambda g, out, x: g * i1(x),))
+@composite(arrays=("x",), vjp=(lambda g, out, x: times(g, i1(x)),))
 def i0(x: Any) -> Any:
     """Modified Bessel function of order 0.
 

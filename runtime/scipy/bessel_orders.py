@@ -7,6 +7,7 @@ from typing import Any
 
 import overt.runtime.numpy as np
 from overt.runtime.control import while_loop
+from overt.runtime.numpy.zeros import times
 from overt.runtime.primitive import composite
 from overt.runtime.scipy.error_functions import horner, reals
 from overt.runtime.scipy.gamma_functions import gammaln
@@ -115,7 +116,7 @@ def _second(order: int, x: Any) -> Any:
     return np.where(x == 0, -np.inf, np.where(x < 0, np.nan, value))
 
 
-@composite(arrays=("x",), vjp=(lambda g, out, x: -g * j1(x),))
+@composite(arrays=("x",), vjp=(lambda g, out, x: -times(g, j1(x)),))
 def j0(x: Any) -> Any:
     """Bessel function of the first kind of order 0.
 
@@ -125,7 +126,9 @@ def j0(x: Any) -> Any:
     return _first(0, *reals("j0", x))
 
 
-@composite(arrays=("x",), vjp=(lambda g, out, x: g * (j0(x) - quotient_at_zero(out, x, 0.5)),))
+@composite(
+    arrays=("x",), vjp=(lambda g, out, x: times(g, (j0(x) - quotient_at_zero(out, x, 0.5))),)
+)
 def j1(x: Any) -> Any:
     """Bessel function of the first kind of order 1.
 
@@ -135,7 +138,7 @@ def j1(x: Any) -> Any:
     return _first(1, *reals("j1", x))
 
 
-@composite(arrays=("x",), vjp=(lambda g, out, x: -g * y1(x),))
+@composite(arrays=("x",), vjp=(lambda g, out, x: -times(g, y1(x)),))
 def y0(x: Any) -> Any:
     """Bessel function of the second kind of order 0; NaN for negative numbers.
 
@@ -145,7 +148,9 @@ def y0(x: Any) -> Any:
     return _second(0, *reals("y0", x))
 
 
-@composite(arrays=("x",), vjp=(lambda g, out, x: g * (y0(x) - quotient_at_zero(out, x, -np.inf)),))
+@composite(
+    arrays=("x",), vjp=(lambda g, out, x: times(g, (y0(x) - quotient_at_zero(out, x, -np.inf))),)
+)
 def y1(x: Any) -> Any:
     """Bessel function of the second kind of order 1; NaN for negative numbers.
 
@@ -184,7 +189,7 @@ def _odd(n: Any, value: Any) -> Any:
     arrays=("n", "x"),
     vjp=(
         None,
-        lambda g, out, n, x: g * (jn(n - 1, x) - jn(n + 1, x)) / 2,
+        lambda g, out, n, x: times(g, (jn(n - 1, x) - jn(n + 1, x)) / 2),
     ),
     elementwise=True,
 )
@@ -212,7 +217,7 @@ def jn(n: Any, x: Any) -> Any:
     arrays=("n", "x"),
     vjp=(
         None,
-        lambda g, out, n, x: g * (yn(n - 1, x) - yn(n + 1, x)) / 2,
+        lambda g, out, n, x: times(g, (yn(n - 1, x) - yn(n + 1, x)) / 2),
     ),
     elementwise=True,
 )
@@ -282,8 +287,8 @@ def iv(v: Any, x: Any) -> Any:
 @composite(
     arrays=("v", "x"),
     vjp=(
-        lambda g, out, v, x: g * ive_along(v, x, (0,)),
-        lambda g, out, v, x: g * (ive(v + 1, x) + order_over(v, x, out) - np.sign(x) * out),
+        lambda g, out, v, x: times(g, ive_along(v, x, (0,))),
+        lambda g, out, v, x: times(g, (ive(v + 1, x) + order_over(v, x, out) - np.sign(x) * out)),
     ),
     elementwise=True,
 )
@@ -304,8 +309,8 @@ def ive(v: Any, x: Any) -> Any:
 @composite(
     arrays=("v", "x"),
     vjp=(
-        lambda g, out, v, x, *, along: g * ive_along(v, x, (*along, 0)),
-        lambda g, out, v, x, *, along: g * ive_along(v, x, (*along, 1)),
+        lambda g, out, v, x, *, along: times(g, ive_along(v, x, (*along, 0))),
+        lambda g, out, v, x, *, along: times(g, ive_along(v, x, (*along, 1))),
     ),
     elementwise=True,
 )

@@ -58,7 +58,7 @@ def special(name: str, operation: Any, vjp: Any, doc: str, complex_too: bool = F
 
 erf = special(
     "erf", "chlo.erf",
-    (lambda g, out, x: 2 / np.sqrt(np.pi) * g * np.exp(-(x**2)),),
+    (lambda g, out, x: 2 / np.sqrt(np.pi) * times(g, np.exp(-(x**2))),),
     """Error function.
 
     >>> print(erf(0.0))
@@ -67,7 +67,7 @@ erf = special(
 )  # fmt: skip
 erfc = special(
     "erfc", "chlo.erfc",
-    (lambda g, out, x: -2 / np.sqrt(np.pi) * g * np.exp(-(x**2)),),
+    (lambda g, out, x: -2 / np.sqrt(np.pi) * times(g, np.exp(-(x**2))),),
     """`1 - erf(x)`, accurate for large `x`.
 
     >>> print(erfc(0.0))
@@ -85,7 +85,9 @@ erfinv = special(
 )  # fmt: skip
 
 
-@composite(arrays=("x",), vjp=(lambda g, out, x: g * np.exp(-(x**2) / 2) / np.sqrt(2 * np.pi),))
+@composite(
+    arrays=("x",), vjp=(lambda g, out, x: times(g, np.exp(-(x**2) / 2) / np.sqrt(2 * np.pi)),)
+)
 def ndtr(x: Any) -> Any:
     """Cumulative distribution of the standard normal.
 

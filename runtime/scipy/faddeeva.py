@@ -66,7 +66,7 @@ def _near(x: Any, y: Any) -> tuple[Any, Any]:
     )
 
 
-@composite(arrays=("z",), vjp=(lambda g, out, z: g * (2j / np.sqrt(np.pi) - 2 * z * out),))
+@composite(arrays=("z",), vjp=(lambda g, out, z: times(g, (2j / np.sqrt(np.pi) - 2 * z * out)),))
 def _faddeeva(z: Any) -> Any:
     """The Faddeeva function of complex numbers."""
     x, y = np.real(z), np.imag(z)
@@ -112,7 +112,7 @@ def slope_of_erfcx(out: Any, x: Any) -> Any:
     return np.where(far & (x > 0), -t / math.sqrt(math.pi) * horner(ODD, -t), near)
 
 
-@composite(arrays=("x",), vjp=(lambda g, out, x: g * slope_of_erfcx(out, x),))
+@composite(arrays=("x",), vjp=(lambda g, out, x: times(g, slope_of_erfcx(out, x)),))
 def erfcx(x: Any) -> Any:
     """`exp(x**2) * erfc(x)`, which does not underflow for large `x`.
 
@@ -165,7 +165,7 @@ def slope_of_dawsn(out: Any, x: Any) -> Any:
     return np.where(far, -t / 2 * horner(ODD, t), 1 - 2 * x * out)
 
 
-@composite(arrays=("x",), vjp=(lambda g, out, x: g * slope_of_dawsn(out, x),))
+@composite(arrays=("x",), vjp=(lambda g, out, x: times(g, slope_of_dawsn(out, x)),))
 def dawsn(x: Any) -> Any:
     """Dawson's integral, `exp(-x**2)` times the integral of `exp(t**2)` from 0 to `x`.
 
@@ -210,13 +210,13 @@ def _fresnel(x: Any) -> tuple[Any, Any]:
     return np.sign(x) * sine, np.sign(x) * np.where(size > 1.2, (1 - p + q) / 2, cosine)
 
 
-@composite(arrays=("x",), vjp=(lambda g, out, x: g * np.sin(np.pi / 2 * x**2),))
+@composite(arrays=("x",), vjp=(lambda g, out, x: times(g, np.sin(np.pi / 2 * x**2)),))
 def fresnel_sine(x: Any) -> Any:
     """Integral of `sin(pi / 2 * t**2)` from 0 to `x`."""
     return _fresnel(x)[0]
 
 
-@composite(arrays=("x",), vjp=(lambda g, out, x: g * np.cos(np.pi / 2 * x**2),))
+@composite(arrays=("x",), vjp=(lambda g, out, x: times(g, np.cos(np.pi / 2 * x**2)),))
 def fresnel_cosine(x: Any) -> Any:
     """Integral of `cos(pi / 2 * t**2)` from 0 to `x`."""
     return _fresnel(x)[1]

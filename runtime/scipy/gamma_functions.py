@@ -7,6 +7,8 @@ from math import comb as choose
 from typing import Any
 
 import overt.runtime.numpy as np
+from overt.runtime import dtypes
+from overt.runtime.numpy.zeros import times
 from overt.runtime.primitive import composite
 from overt.runtime.scipy.error_functions import (
     floating,
@@ -24,7 +26,7 @@ __all__ = [
 
 gammaln = loggamma = special(
     "gammaln", "chlo.lgamma",
-    (lambda g, out, x: g * digamma(x),),
+    (lambda g, out, x: times(g, digamma(x)),),
     """Logarithm of the absolute value of the gamma function.
 
     >>> abs(float(gammaln(1.0))) < 1e-6
@@ -33,18 +35,28 @@ gammaln = loggamma = special(
 )  # fmt: skip
 digamma = psi = special(
     "digamma", "chlo.digamma",
-    (lambda g, out, x: g * polygamma(1, x),),
+    (lambda g, out, x: times(g, polygamma(1, x)),),
     """Derivative of the logarithm of the gamma function.
 
     >>> round(float(digamma(1.0)), 4)
     -0.5772
     """,
 )  # fmt: skip
+
+
+def _lower_polygamma(b: Any, n: Any, x: Any, *, avals: Any, out: Any) -> Any:
+    # the series squares x, which overflows; 1 / x is exact long before
+    one = b.full_like(x, 1)
+    far = b.compare("GT", x, b.full_like(x, 1 / dtypes.finfo(out.dtype).eps))
+    far = b.binary("and", far, b.compare("EQ", n, one))
+    return b.select(far, b.binary("divide", one, x), b.binary("chlo.polygamma", n, x))
+
+
 polygamma = special(
-    "polygamma", "chlo.polygamma",
+    "polygamma", _lower_polygamma,
     (
         lambda g, out, n, x: no_derivative("polygamma", "n"),
-        lambda g, out, n, x: g * polygamma(n + 1, x),
+        lambda g, out, n, x: times(g, polygamma(n + 1, x)),
     ),
     """Derivative of `digamma` of order `n`.
 
@@ -56,7 +68,7 @@ hurwitz_zeta = special(
     "zeta", "chlo.zeta",
     (
         lambda g, out, x, q: no_derivative("zeta", "x"),
-        lambda g, out, x, q: -g * x * hurwitz_zeta(x + 1, q),
+        lambda g, out, x, q: -times(g, x * hurwitz_zeta(x + 1, q)),
     ),
     """Hurwitz zeta function of two arguments.""",
 )  # fmt: skip
@@ -95,7 +107,7 @@ def gamma(x: Any) -> Any:
     return gammasgn(x) * np.exp(gammaln(x))
 
 
-@composite(arrays=("x",), vjp=(lambda g, out, x: g * slope_of_rgamma(out, x),))
+@composite(arrays=("x",), vjp=(lambda g, out, x: times(g, slope_of_rgamma(out, x)),))
 def rgamma(x: Any) -> Any:
     """`1 / gamma(x)`, which is zero at zero and the negative integers.
 

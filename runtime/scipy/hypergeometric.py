@@ -14,6 +14,7 @@ from typing import Any
 
 import overt.runtime.numpy as np
 from overt.runtime.control import for_loop, while_loop
+from overt.runtime.numpy.zeros import times
 from overt.runtime.primitive import composite
 from overt.runtime.scipy.error_functions import reals
 from overt.runtime.scipy.gamma_functions import gammaln, gammasgn
@@ -146,9 +147,9 @@ def _kummer(a: Any, b: Any, x: Any) -> Any:
 @composite(
     arrays=("a", "b", "x"),
     vjp=(
-        lambda g, out, a, b, x, *, along: g * hyp1f1_along(a, b, x, (*along, 0)),
-        lambda g, out, a, b, x, *, along: g * hyp1f1_along(a, b, x, (*along, 1)),
-        lambda g, out, a, b, x, *, along: g * hyp1f1_along(a, b, x, (*along, 2)),
+        lambda g, out, a, b, x, *, along: times(g, hyp1f1_along(a, b, x, (*along, 0))),
+        lambda g, out, a, b, x, *, along: times(g, hyp1f1_along(a, b, x, (*along, 1))),
+        lambda g, out, a, b, x, *, along: times(g, hyp1f1_along(a, b, x, (*along, 2))),
     ),
     elementwise=True,
 )
@@ -160,9 +161,9 @@ def hyp1f1_along(a: Any, b: Any, x: Any, along: tuple[int, ...]) -> Any:
 @composite(
     arrays=("a", "b", "x"),
     vjp=(
-        lambda g, out, a, b, x: g * hyp1f1_along(a, b, x, (0,)),
-        lambda g, out, a, b, x: g * hyp1f1_along(a, b, x, (1,)),
-        lambda g, out, a, b, x: g * (a / b) * hyp1f1(a + 1, b + 1, x),
+        lambda g, out, a, b, x: times(g, hyp1f1_along(a, b, x, (0,))),
+        lambda g, out, a, b, x: times(g, hyp1f1_along(a, b, x, (1,))),
+        lambda g, out, a, b, x: times(g, (a / b) * hyp1f1(a + 1, b + 1, x)),
     ),
     elementwise=True,
 )
@@ -229,10 +230,10 @@ def _sum(a: Any, b: Any, c: Any, x: Any) -> tuple[Any, Any]:
 @composite(
     arrays=("a", "b", "c", "x"),
     vjp=(
-        lambda g, out, a, b, c, x, *, along: g * hyp2f1_along(a, b, c, x, (*along, 0)),
-        lambda g, out, a, b, c, x, *, along: g * hyp2f1_along(a, b, c, x, (*along, 1)),
-        lambda g, out, a, b, c, x, *, along: g * hyp2f1_along(a, b, c, x, (*along, 2)),
-        lambda g, out, a, b, c, x, *, along: g * hyp2f1_along(a, b, c, x, (*along, 3)),
+        lambda g, out, a, b, c, x, *, along: times(g, hyp2f1_along(a, b, c, x, (*along, 0))),
+        lambda g, out, a, b, c, x, *, along: times(g, hyp2f1_along(a, b, c, x, (*along, 1))),
+        lambda g, out, a, b, c, x, *, along: times(g, hyp2f1_along(a, b, c, x, (*along, 2))),
+        lambda g, out, a, b, c, x, *, along: times(g, hyp2f1_along(a, b, c, x, (*along, 3))),
     ),
     elementwise=True,
 )
@@ -244,10 +245,10 @@ def hyp2f1_along(a: Any, b: Any, c: Any, x: Any, along: tuple[int, ...]) -> Any:
 @composite(
     arrays=("a", "b", "c", "x"),
     vjp=(
-        lambda g, out, a, b, c, x: g * hyp2f1_along(a, b, c, x, (0,)),
-        lambda g, out, a, b, c, x: g * hyp2f1_along(a, b, c, x, (1,)),
-        lambda g, out, a, b, c, x: g * hyp2f1_along(a, b, c, x, (2,)),
-        lambda g, out, a, b, c, x: g * (a * b / c) * hyp2f1(a + 1, b + 1, c + 1, x),
+        lambda g, out, a, b, c, x: times(g, hyp2f1_along(a, b, c, x, (0,))),
+        lambda g, out, a, b, c, x: times(g, hyp2f1_along(a, b, c, x, (1,))),
+        lambda g, out, a, b, c, x: times(g, hyp2f1_along(a, b, c, x, (2,))),
+        lambda g, out, a, b, c, x: times(g, (a * b / c) * hyp2f1(a + 1, b + 1, c + 1, x)),
     ),
     elementwise=True,
 )

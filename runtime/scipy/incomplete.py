@@ -10,6 +10,7 @@ from typing import Any
 
 import overt.runtime.numpy as np
 from overt.runtime.control import while_loop
+from overt.runtime.numpy.zeros import times
 from overt.runtime.primitive import composite
 from overt.runtime.scipy.error_functions import reals
 from overt.runtime.scipy.gamma_functions import betaln, digamma, gammaln, log_rest, stirling
@@ -105,8 +106,8 @@ def _lower_and_upper(a: Any, x: Any) -> tuple[Any, Any]:
 @composite(
     arrays=("a", "x"),
     vjp=(
-        lambda g, out, a, x, *, along: g * gammainc_along(a, x, (*along, 0)),
-        lambda g, out, a, x, *, along: g * gammainc_along(a, x, (*along, 1)),
+        lambda g, out, a, x, *, along: times(g, gammainc_along(a, x, (*along, 0))),
+        lambda g, out, a, x, *, along: times(g, gammainc_along(a, x, (*along, 1))),
     ),
     elementwise=True,
 )
@@ -119,8 +120,8 @@ def gammainc_along(a: Any, x: Any, along: tuple[int, ...]) -> Any:
 @composite(
     arrays=("a", "x"),
     vjp=(
-        lambda g, out, a, x: g * gammainc_along(a, x, (0, 0)),
-        lambda g, out, a, x: g * gamma_density(a, x) * (np.log(x) - digamma(a)),
+        lambda g, out, a, x: times(g, gammainc_along(a, x, (0, 0))),
+        lambda g, out, a, x: times(g, gamma_density(a, x) * (np.log(x) - digamma(a))),
     ),
     elementwise=True,
 )
@@ -135,8 +136,8 @@ def gammainc_by_a(a: Any, x: Any) -> Any:
 @composite(
     arrays=("a", "x"),
     vjp=(
-        lambda g, out, a, x: g * gammainc_by_a(a, x),
-        lambda g, out, a, x: g * gamma_density(a, x),
+        lambda g, out, a, x: times(g, gammainc_by_a(a, x)),
+        lambda g, out, a, x: times(g, gamma_density(a, x)),
     ),
     elementwise=True,
 )
@@ -154,8 +155,8 @@ def gammainc(a: Any, x: Any) -> Any:
 @composite(
     arrays=("a", "x"),
     vjp=(
-        lambda g, out, a, x: -g * gammainc_by_a(a, x),
-        lambda g, out, a, x: -g * gamma_density(a, x),
+        lambda g, out, a, x: -times(g, gammainc_by_a(a, x)),
+        lambda g, out, a, x: -times(g, gamma_density(a, x)),
     ),
     elementwise=True,
 )
@@ -215,9 +216,9 @@ def _betainc(a: Any, b: Any, x: Any) -> Any:
 @composite(
     arrays=("a", "b", "x"),
     vjp=(
-        lambda g, out, a, b, x, *, along: g * betainc_along(a, b, x, (*along, 0)),
-        lambda g, out, a, b, x, *, along: g * betainc_along(a, b, x, (*along, 1)),
-        lambda g, out, a, b, x, *, along: g * betainc_along(a, b, x, (*along, 2)),
+        lambda g, out, a, b, x, *, along: times(g, betainc_along(a, b, x, (*along, 0))),
+        lambda g, out, a, b, x, *, along: times(g, betainc_along(a, b, x, (*along, 1))),
+        lambda g, out, a, b, x, *, along: times(g, betainc_along(a, b, x, (*along, 2))),
     ),
     elementwise=True,
 )
@@ -229,9 +230,9 @@ def betainc_along(a: Any, b: Any, x: Any, along: tuple[int, ...]) -> Any:
 @composite(
     arrays=("a", "b", "x"),
     vjp=(
-        lambda g, out, a, b, x: g * betainc_along(a, b, x, (0,)),
-        lambda g, out, a, b, x: g * betainc_along(a, b, x, (1,)),
-        lambda g, out, a, b, x: g * beta_density(a, b, x),
+        lambda g, out, a, b, x: times(g, betainc_along(a, b, x, (0,))),
+        lambda g, out, a, b, x: times(g, betainc_along(a, b, x, (1,))),
+        lambda g, out, a, b, x: times(g, beta_density(a, b, x)),
     ),
     elementwise=True,
 )

@@ -10,7 +10,7 @@ import numpy
 
 import overt.runtime.numpy as np
 from overt.runtime.control import while_loop
-from overt.runtime.numpy.zeros import over
+from overt.runtime.numpy.zeros import over, times
 from overt.runtime.primitive import composite
 from overt.runtime.scipy.error_functions import erf, erfc, horner, no_derivative, reals
 from overt.runtime.scipy.gamma_functions import digamma, gammaln
@@ -34,7 +34,7 @@ def slope_of_expn(out: Any, n: Any, x: Any) -> Any:
     arrays=("n", "x"),
     vjp=(
         lambda g, out, n, x: no_derivative("expn", "n"),
-        lambda g, out, n, x: g * slope_of_expn(out, n, x),
+        lambda g, out, n, x: times(g, slope_of_expn(out, n, x)),
     ),
     elementwise=True,
 )
@@ -76,7 +76,7 @@ def _expn_series(n: Any, x: Any, small: Any) -> Any:
     return total + sign * np.exp(log_term) * (digamma(n) - np.log(x))
 
 
-@composite(arrays=("x",), vjp=(lambda g, out, x: -g * np.exp(-x) / x,))
+@composite(arrays=("x",), vjp=(lambda g, out, x: -times(g, np.exp(-x) / x),))
 def exp1(x: Any) -> Any:
     """Exponential integral of order 1, of `exp(-t) / t` from `x` to infinity.
 
@@ -86,7 +86,7 @@ def exp1(x: Any) -> Any:
     return expn(1, *reals("exp1", x))
 
 
-@composite(arrays=("x",), vjp=(lambda g, out, x: g * np.exp(x) / x,))
+@composite(arrays=("x",), vjp=(lambda g, out, x: times(g, np.exp(x) / x),))
 def expi(x: Any) -> Any:
     """Exponential integral Ei, of `exp(t) / t` up to `x`; its principal value for `x > 0`.
 
@@ -155,13 +155,13 @@ def _sine_and_cosine_integral(x: Any) -> tuple[Any, Any]:
     return sine, np.where(np.isnan(x) | (x == -np.inf), np.nan, cosine)
 
 
-@composite(arrays=("x",), vjp=(lambda g, out, x: g * np.sinc(x / np.pi),))
+@composite(arrays=("x",), vjp=(lambda g, out, x: times(g, np.sinc(x / np.pi)),))
 def sine_integral(x: Any) -> Any:
     """Integral of `sin(t) / t` from 0 to `x`."""
     return _sine_and_cosine_integral(x)[0]
 
 
-@composite(arrays=("x",), vjp=(lambda g, out, x: g * np.cos(x) / x,))
+@composite(arrays=("x",), vjp=(lambda g, out, x: times(g, np.cos(x) / x),))
 def cosine_integral(x: Any) -> Any:
     """Integral of `cos(t) / t` from infinity to `abs(x)`."""
     return _sine_and_cosine_integral(x)[1]
@@ -194,7 +194,7 @@ def slope_of_spence(x: Any) -> Any:
     return np.where(close, series, -np.log(np.where(close, 2, x)) / far)
 
 
-@composite(arrays=("x",), vjp=(lambda g, out, x: g * slope_of_spence(x),))
+@composite(arrays=("x",), vjp=(lambda g, out, x: times(g, slope_of_spence(x)),))
 def spence(x: Any) -> Any:
     """Dilogarithm, the integral of `log(t) / (1 - t)` from 1 to `x`; NaN for negative `x`.
 
@@ -215,7 +215,7 @@ def spence(x: Any) -> Any:
     u = -np.log(base)
     value = u - u**2 / 4 + u**3 * horner(DILOGARITHM, u**2)
     log_below = np.where(large, -logarithm, logarithm)
-    value = np.where(reflected, math.pi**2 / 6 + log_below * u - value, value)
+    value = np.where(reflected, math.pi**2 / 6 + times(u, log_below) - value, value)
     value = np.where(large, -(logarithm**2) / 2 - value, value)
     return np.where(inside, value, np.where(x == 0, math.pi**2 / 6, np.nan))
 
@@ -233,8 +233,8 @@ def _legendre() -> tuple[numpy.ndarray, numpy.ndarray]:
 @composite(
     arrays=("h", "a"),
     vjp=(
-        lambda g, out, h, a: g * slope_of_owens_t(h, a),
-        lambda g, out, h, a: g * np.exp(-(h**2) * (1 + a**2) / 2) / (2 * np.pi * (1 + a**2)),
+        lambda g, out, h, a: times(g, slope_of_owens_t(h, a)),
+        lambda g, out, h, a: times(g, np.exp(-(h**2) * (1 + a**2) / 2) / (2 * np.pi * (1 + a**2))),
     ),
     elementwise=True,
 )

@@ -50,7 +50,7 @@ __all__ = [
 # ---- logistic functions ----
 
 
-@composite(arrays=("x",), vjp=(lambda g, out, x: g * out * expit(-x),))
+@composite(arrays=("x",), vjp=(lambda g, out, x: times(g, out * expit(-x)),))
 def expit(x: Any) -> Any:
     """The logistic function `1 / (1 + exp(-x))`.
 
@@ -62,7 +62,7 @@ def expit(x: Any) -> Any:
 
 _logistic = special(
     "expit", "logistic",
-    (lambda g, out, x: g * out * expit(-x),),  # 1 - out would round to 0 where x is large
+    (lambda g, out, x: times(g, out * expit(-x)),),  # 1 - out would round to 0 where x is large
     """The logistic function of a float.""",
     complex_too=True,
 )  # fmt: skip

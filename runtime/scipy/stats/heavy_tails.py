@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import overt.runtime.numpy as np
+from overt.runtime.numpy.zeros import times
 from overt.runtime.primitive import composite
 from overt.runtime.scipy.gamma_functions import betaln, gammaln
 from overt.runtime.scipy.incomplete import betainc, gammainc
@@ -71,8 +72,10 @@ def student_by_df(x: Any, df: Any) -> Any:
 @composite(
     arrays=("x", "df"),
     vjp=(
-        lambda g, out, x, df: -g * student_density(x, df),  # that of `betainc` has no limit at zero
-        lambda g, out, x, df: g * student_by_df(x, df),
+        lambda g, out, x, df: (
+            -times(g, student_density(x, df))
+        ),  # that of `betainc` has no limit at zero
+        lambda g, out, x, df: times(g, student_by_df(x, df)),
     ),
     elementwise=True,
 )
