@@ -213,7 +213,25 @@ def check_finite(name: str, arrays: Any, settings: config.Settings) -> None:
         values = np.asarray(x)
         if values.dtype.kind not in "fc":
             values = values.astype(np.float32)
+        values = _on_this_path(values)
         if settings.debug_nans and np.isnan(values).any():
             raise FloatingPointError(f"invalid value (nan) encountered in {name}")
         if settings.debug_infs and np.isinf(values).any():
             raise FloatingPointError(f"invalid value (inf) encountered in {name}")
+
+
+def _on_this_path(values: np.ndarray) -> np.ndarray:
+    """The rows of the lanes that are on the path being executed; the others are not used."""
+    from overt.runtime.lanes import Lanes
+    from overt.runtime.masks import active_lanes
+
+    mask = active_lanes()
+    while isinstance(mask, Lanes):
+        mask = mask.value
+    if mask is None or hasattr(mask, "node"):
+        return values
+    active = np.asarray(mask)
+    n = active.ndim
+    if values.shape[:n] != active.shape:
+        return values.reshape(-1)[:0]  # of several lanes: it is looked at where they are joined
+    return values[active]

@@ -8,6 +8,7 @@ import numpy
 import pytest
 from numeric import assert_same, check_batch, check_derivatives
 
+import overt
 import overt.runtime.numpy as np
 
 pytestmark = pytest.mark.usefixtures("x64")
@@ -150,3 +151,32 @@ def test_trace() -> None:
     for offset in (-1, 0, 2):
         assert_same(np.trace(x, offset), numpy.trace(x, offset))
         check_derivatives(lambda x, k=offset: np.trace(x, k, 2, 0), x)
+
+
+@pytest.mark.parametrize("name", ["vdot", "inner", "vecdot", "convolve", "correlate"])
+def test_products_in_the_dtype_that_is_asked_for(name: str) -> None:
+    x = numpy.array([100, 90, 80], numpy.int8)
+    ours, theirs = getattr(np, name), getattr(numpy, name)
+    for f in (ours, overt.jit(ours, static_argnames="preferred_element_type")):
+        got = f(np.array(x), np.array(x), preferred_element_type=np.int32)
+        assert got.dtype == numpy.int32
+        assert numpy.array_equal(got, theirs(x.astype(numpy.int32), x.astype(numpy.int32)))
+    half, y = np.array([1.0, 2.0, 3.0], np.float16), np.array([2.0, 3.0, 4.0], np.float16)
+
+    def total(x):
+        return np.sum(ours(x, y, preferred_element_type=np.float32))
+
+    value, slope = overt.value_and_grad(total)(half)
+    assert (value.dtype, slope.dtype) == (numpy.float32, numpy.float16)
+    wide = overt.grad(lambda x: np.sum(ours(x, y.astype(np.float32))))(half.astype(np.float32))
+    assert numpy.array_equal(slope, wide)
+
+
+def test_vectorize_gives_the_dtypes_that_are_asked_for() -> None:
+    doubled = np.vectorize(lambda x: x * 2 if x > 1 else -x, otypes=[numpy.float32], doc="twice")
+    assert doubled.__doc__ == "twice" and doubled(np.arange(3)).dtype == numpy.float32
+    pair = np.vectorize(lambda x: (x, x * 2), otypes="hf")
+    a, b = overt.jit(pair)(np.arange(3))
+    assert (a.dtype, b.dtype) == (numpy.int16, numpy.float32)
+    with pytest.raises(ValueError, match="otypes"):
+        np.vectorize(lambda x: x, otypes="ff")(np.arange(3))

@@ -11,20 +11,23 @@ from overt.runtime.primitive import composite
 __all__ = ["convolve", "correlate"]
 
 
-def sliding_products(x: Any, w: Any, low: int, high: int, precision: Any = None) -> Any:
+def sliding_products(
+    x: Any, w: Any, low: int, high: int, precision: Any = None, dtype: Any = None
+) -> Any:
     """Sums of products of `w` with the stretches of `x` under it, `x` padded with zeros."""
     from overt.runtime.lax.convolution import convolve as convolve_general
 
     if dtypes.is_complex(x.dtype) or dtypes.is_complex(w.dtype):  # XLA:CPU convolves real numbers
         parts = [
-            sliding_products(p, q, low, high, precision)
+            sliding_products(p, q, low, high, precision, dtype and dtypes.real_type(dtype))
             for p in (np.real(x), np.imag(x))
             for q in (np.real(w), np.imag(w))
         ]
         return parts[0] - parts[3] + 1j * (parts[1] + parts[2])
     result = convolve_general(
         x[None, None, :], w[None, None, :], strides=(1,), padding=((low, high),), x_dilation=(1,),
-        w_dilation=(1,), groups=1, precision=precision, out_dtype=None,
+        w_dilation=(1,), groups=1, precision=precision,
+        out_dtype=None if dtype is None else dtypes.canonicalize(dtype),
     )  # fmt: skip
     return result[0, 0]
 
@@ -64,7 +67,7 @@ def convolve(
     if a.shape[0] < v.shape[0]:
         a, v = v, a
     low, high = pads_of(mode, a.shape[0], v.shape[0])
-    return sliding_products(a, v[::-1], low, high, precision)
+    return sliding_products(a, v[::-1], low, high, precision, preferred_element_type)
 
 
 def as_vectors(a: Any, v: Any, name: str) -> tuple[Any, Any]:
@@ -106,9 +109,10 @@ def correlate(
     Array([2, 3], dtype=int32)
     """
     a, v = as_vectors(a, v, "correlate")
+    how = {"precision": precision, "preferred_element_type": preferred_element_type}
     if a.shape[0] < v.shape[0]:
-        return np.convolve(np.conj(v), a[::-1], mode, precision=precision)[::-1]
-    return np.convolve(a, np.conj(v)[::-1], mode, precision=precision)
+        return np.convolve(np.conj(v), a[::-1], mode, **how)[::-1]
+    return np.convolve(a, np.conj(v)[::-1], mode, **how)
 
 
 from overt.runtime import numpy as np  # noqa: E402

@@ -91,7 +91,8 @@ class vectorize:  # noqa: N801
     """A function of numbers (or, with a signature, of small arrays) as a function of arrays.
 
     `signature` as in NumPy, e.g. `"(n,m),(m)->(n)"`; `excluded` are positions and names that are
-    passed on as they are. All other axes are broadcast and mapped over.
+    passed on as they are. All other axes are broadcast and mapped over. `otypes` are the dtypes of
+    the results: a list of them, or a string of NumPy's letters.
 
     >>> dot = np.vectorize(np.dot, signature="(n),(n)->()")
     >>> print(dot(np.ones((2, 3)), np.arange(3.0)))
@@ -107,6 +108,9 @@ class vectorize:  # noqa: N801
         self.excluded = frozenset(excluded)
         self.signature = signature
         self._sides = None if signature is None else _parsed(signature)
+        self._dtypes = None if otypes is None else [numpy.dtype(t) for t in otypes]
+        if doc is not None:
+            self.__doc__ = doc
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         held = {k: v for k, v in kwargs.items() if k in self.excluded}
@@ -130,7 +134,16 @@ class vectorize:  # noqa: N801
         lead = [x.shape[: x.ndim - len(core)] for x, core in zip(arrays, cores, strict=True)]
         if self._sides is not None:
             call = functools.partial(_checked, call, self._sides[1], sizes, self.signature)
-        return _broadcast_mapped(call, arrays, lead)
+        result = _broadcast_mapped(call, arrays, lead)
+        if self._dtypes is None:
+            return result
+        results = result if isinstance(result, tuple) else (result,)
+        if len(results) != len(self._dtypes):
+            raise ValueError(
+                f"vectorize: otypes has {len(self._dtypes)} dtypes for {len(results)} results"
+            )
+        cast = tuple(np.astype(x, t) for x, t in zip(results, self._dtypes, strict=True))
+        return cast if isinstance(result, tuple) else cast[0]
 
 
 @plain

@@ -311,7 +311,8 @@ def vdot(a: Any, b: Any, *, precision: Any = None, preferred_element_type: Any =
     >>> vdot(np.array([[1, 2]]), np.array([[3, 4]]))
     Array(11, dtype=int32)
     """
-    return np.dot(np.conj(np.ravel(a)), np.ravel(b), precision=precision)
+    how = {"precision": precision, "preferred_element_type": preferred_element_type}
+    return np.dot(np.conj(np.ravel(a)), np.ravel(b), **how)
 
 
 @with_rule(
@@ -333,7 +334,8 @@ def inner(a: Any, b: Any, *, precision: Any = None, preferred_element_type: Any 
     a, b = array_of(a), array_of(b)
     if len(shape_of(a)) == 0 or len(shape_of(b)) == 0:
         return np.multiply(a, b)
-    return np.tensordot(a, b, (-1, -1), precision=precision)
+    how = {"precision": precision, "preferred_element_type": preferred_element_type}
+    return np.tensordot(a, b, (-1, -1), **how)
 
 
 def inner_bar_x(g: Any, x: Any, y: Any) -> Any:

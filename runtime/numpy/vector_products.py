@@ -25,7 +25,8 @@ def vecdot(
     """
     x1, x2 = np.asarray(x1), np.asarray(x2)
     x1, x2 = np.moveaxis(x1, axis, -1), np.moveaxis(x2, axis, -1)
-    return np.matmul(np.conj(x1)[..., None, :], x2[..., :, None], precision=precision)[..., 0, 0]
+    how = {"precision": precision, "preferred_element_type": preferred_element_type}
+    return np.matmul(np.conj(x1)[..., None, :], x2[..., :, None], **how)[..., 0, 0]
 
 
 def matvec(x1: Any, x2: Any, /) -> Any:
