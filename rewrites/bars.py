@@ -51,6 +51,7 @@ class Bars:
         self.wide: dict[str, Shape] = {}
         self.zeroed = zeroed_names(function) if program.given_selects else None
         self.records: set[str] = set()  # cotangents that surely are records, not None for zero
+        self.of_records: set[str] = set()  # cotangents read from records, perhaps None for zero
 
     # --- giving
 

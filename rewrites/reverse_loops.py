@@ -100,6 +100,8 @@ class LoopReversal:
             inside = self.fresh(c.name)
             bar = self.given.get(c.name)
             init = bar.expr if bar is not None else self.zero_before(c)
+            if bar is not None and core.reads(bar.expr) & sweep.of_records:
+                init = core.call(core.name("@materialize"), init, core.name(c.out))
             carries.append((inside, init, c.name, self.fresh(c.name)))
             if isinstance(c.next, ast.Name):
                 sweep.shapes.known[inside] = sweep.shape(c.next.id)
@@ -206,6 +208,7 @@ class LoopReversal:
             record = record_of(self.s, c.name)
             assert record is not None
             names = [self.field_name(f) for f in record.args]
+            self.sweep.of_records.update(names)
             target = names[0] if len(names) == 1 else tuple(names)
             fields: list[ast.expr] = [core.name(n) for n in names]
             whole = fields[0] if len(fields) == 1 else core.tuple_of(fields)
