@@ -15,7 +15,7 @@ from collections.abc import Callable, Collection
 from dataclasses import replace
 from typing import Any
 
-from overt.rewrites import core
+from overt.rewrites import core, memory
 from overt.rewrites.core import Assign, Function, is_local
 from overt.rewrites.lineage import Lineage
 from overt.rewrites.pointing import Pointing, summary_of
@@ -41,6 +41,10 @@ Methods = Callable[[ast.Attribute], list[tuple[Function, int]]]
 
 # Objects of called functions that are looked at: what they hold may multiply without end.
 MOST_STEPS = 3_000
+# What those share that look at one function and at what it calls.
+SHARED = (
+    "methods", "kind_of", "functions_of", "summaries", "summarized", "steps", "open", "met_again",
+)  # fmt: skip
 
 
 class Besides(Relations, Known):
@@ -59,6 +63,8 @@ class Besides(Relations, Known):
         self.known_pointing: Pointing | None = None
         self.summaries: dict[int, Summary] = {}  # by the identity of functions
         self.summarized: list[Function] = []
+        self.open: list[int] = []  # the identities of functions that are being looked at
+        self.met_again: set[int] = set()  # of those of them that what they call calls
         self.steps = [MOST_STEPS]
         super().__init__(function.body, arrays, load)
 
@@ -70,15 +76,33 @@ class Besides(Relations, Known):
 
     def summary(self, function: Function) -> Summary:
         """What a call of a known function does; nothing of one that is being looked at."""
+        if id(function) in self.open:
+            self.met_again.add(id(function))
         if id(function) not in self.summaries:
             self.summarized.append(function)  # lest another one be made in its place
-            self.summaries[id(function)] = Summary()
-            inner = Besides(function, frozenset(), self.load)
-            for name in ("methods", "kind_of", "functions_of", "summaries", "summarized", "steps"):
-                setattr(inner, name, getattr(self, name))
-            inner.nested = {**self.nested, **inner.nested}
-            self.summaries[id(function)] = summary_of(function, inner)
+            self.summaries[id(function)] = self.known_summary(function) or self.summed_up(function)
         return self.summaries[id(function)]
+
+    def known_summary(self, function: Function) -> Summary | None:
+        """What the same rewriting found out of a function of the module."""
+        space = getattr(self.load, "space", None)
+        return memory.known("summary", function, space) if space is not None else None
+
+    def summed_up(self, function: Function) -> Summary:
+        self.summaries[id(function)] = Summary()
+        inner = Besides(function, frozenset(), self.load)
+        for name in SHARED:
+            setattr(inner, name, getattr(self, name))
+        inner.nested = {**self.nested, **inner.nested}
+        self.open.append(id(function))
+        found = summary_of(function, inner)
+        self.open.pop()
+        space = getattr(self.load, "space", None)
+        own = any(function is f for f in self.nested.values())
+        if space is not None and not own and not self.met_again and self.steps[0] >= 0:
+            memory.keep("summary", function, space, answer=found)
+        self.met_again.discard(id(function))
+        return found
 
     def kind(self, call: ast.Call) -> str:
         return self.kind_of(call)

@@ -16,7 +16,7 @@ import copy
 from collections.abc import Callable, Iterator
 from typing import Any
 
-from overt.rewrites import core
+from overt.rewrites import core, memory
 from overt.rewrites.calls_apart import CallsApart
 from overt.rewrites.refusal import Refusal
 from overt.rewrites.scopes import NESTED, is_not_in_place, new_name, own_nodes, yields
@@ -84,6 +84,8 @@ class Outputs:
         self.apart = CallsApart([], self.changed_by, self.fresh)
         self.copies: list[ast.stmt] = []
         self.known: dict[tuple[str, bool], Variant | None] = {}
+        self.open: list[str] = []  # functions that are being looked at
+        self.met_again: set[str] = set()  # those of them that what they call calls
 
     def find(self, s: ast.stmt) -> None:
         for n in own_nodes(s) if not isinstance(s, ast.FunctionDef) else [s]:
@@ -402,15 +404,24 @@ class Outputs:
         Called for its `effect`, it surely changes the parameters that it sets by `v *= 2`.
         """
         if (name, effect) in self.known:
+            if name in self.open:
+                self.met_again.add(name)
             return self.known[name, effect]
         self.known[name, effect] = None
         node = self.nested.get(name)
         outside = node is None and name not in self.local
         if outside:
             node = self.definition(name)
+            if node is not None and memory.known("changes nothing", node):
+                return None
         if node is None or outside and self.local & {n.id for n in names_in(node)} - bound_in(node):
             return None
+        self.open.append(name)
         places, unsure = self.changed_places(node)
+        self.open.pop()
+        if outside and not places and not unsure and not self.met_again:
+            memory.keep("changes nothing", node, answer=True)
+        self.met_again -= {name}
         if effect and not unsure:
             self.known[name, effect] = self.variant(name)
         if effect and unsure:

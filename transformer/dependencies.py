@@ -13,6 +13,7 @@ from contextlib import contextmanager
 from contextvars import ContextVar
 from typing import Any
 
+from overt.rewrites.memory import ANSWERS
 from overt.runtime.undefined import UndefinedValue
 from overt.transformer import cache
 
@@ -78,9 +79,11 @@ def recording(root: types.FunctionType) -> Iterator[Record]:
     """Record what is looked up inside the block."""
     record = Record(root)
     token = RECORD.set(record)
+    answers = ANSWERS.set({})
     try:
         yield record
     finally:
+        ANSWERS.reset(answers)
         RECORD.reset(token)
 
 

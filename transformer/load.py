@@ -18,7 +18,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
-from overt.rewrites import core, normalize
+from overt.rewrites import core, memory, normalize
 from overt.rewrites.aliasing import check_aliases
 from overt.rewrites.core import NOWHERE, Origin
 from overt.rewrites.members import operators_in_place
@@ -236,8 +236,12 @@ def core_of(loaded: Loaded) -> core.Function:
         return getattr(our_function(resolver.object(callee)), "__name__", "") in MAKERS
 
     try:
-        function = as_defined(normalize.normalize(loaded.node, text), loaded.function)
+        code = loaded.function.__code__
+        made = memory.known("core form", code) if not code.co_freevars else None
+        function = as_defined(made or normalize.normalize(loaded.node, text), loaded.function)
         load = functools.partial(called_by, resolver)
+        if not resolver.namespace.cells:
+            load.space = resolver.namespace.globals  # type: ignore[attr-defined]
         members = functools.partial(members_of, resolver)
         kind = functools.partial(kind_of_call, resolver)
         values = functools.partial(function_values, resolver)
@@ -400,6 +404,7 @@ def normalized(code: types.CodeType, fn: types.FunctionType) -> core.Function | 
             loaded = load(fn)
             text = text_of(loaded, Resolver(loaded.namespace))
             _normalized[code] = normalize.normalize(loaded.node, text)
+            memory.keep("core form", code, answer=_normalized[code])
         except Refusal:
             pass
     return _normalized[code]
