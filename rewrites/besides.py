@@ -268,7 +268,9 @@ class Besides(Relations, Known):
         handed_on = any(r.site in callable_sites for r in values)
         if self.callees(call) and not handed_on and self.has_places(call):
             return
+        in_place = self.changed_in_place()
         changed = self.pointing.changes_of(call)
+        changed = {c: surely for c, surely in changed.items() if c.ref.site not in in_place}
         for n in sorted(alive - self.pointing.bound if changed else ()):
             refs = self.pointing.of(core.name(n))
             whole = False
@@ -284,6 +286,22 @@ class Besides(Relations, Known):
                     self.refuse_change(s, call, n)
             if met:
                 self.mark_place(s, "@unshared_parts", core.name(n), [n] if whole else [])
+
+    def changed_in_place(self) -> set[Any]:
+        """The containers, surely no arrays, that nested functions have from around them.
+
+        Who changes such a one changes it where it stands, unless functions change parameters, too.
+        """
+        found: set[Any] = set()
+        for function, _ in list(self.pointing.functions.values()):
+            own = {("given", p.name) for p in function.params}
+            if any(r.site in own for r in self.summary(function).changed):
+                return set()
+            for n in core.free_of_function(function):
+                refs = self.pointing.of(core.name(n))
+                if all(r.site in self.pointing.containers and not r.view for r in refs):
+                    found |= {r.site for r in refs}
+        return found
 
     def refuse_change(self, s: Assign | core.Do, call: ast.Call, other: str) -> None:
         if core.base(other) in self.foreign:  # it is changed where it stands

@@ -103,6 +103,7 @@ class Calls(Objects):
                 return inner | self.container(id(node), inner)
             return held | inner | self.container(id(node), held | inner)
         functions = self.known.callees(node)
+        self.parts.pop(id(node), None)
         if kind == MAKING:
             return self.made(node, functions, args, named)
         if not functions:
@@ -120,6 +121,8 @@ class Calls(Objects):
         for function, first in functions:
             given = [receiver, *args] if first else args
             found |= self.applied(id(node), self.known.summary(function), given, named)
+        if len(functions) > 1:
+            self.parts.pop(id(node), None)
         return found
 
     def global_functions(self, node: ast.expr) -> Refs:
@@ -273,6 +276,8 @@ class Calls(Objects):
             inner = tuple(map(mapped, call.args))
             for r in mapped([call.callee]):
                 self.invoke(Call(r, inner), (at, key))
+        if summary.parts:
+            self.parts[at] = list(map(mapped, summary.parts))
         return mapped(summary.result)
 
     def changes_of(self, call: ast.Call) -> dict[Change, bool]:

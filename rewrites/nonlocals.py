@@ -257,6 +257,7 @@ class Rewrite:
         if sharing.changed and not exits.always_exits(new.body):
             new.body.append(self.at(ast.Return(self.result(ast.Constant(None))), node.body[-1]))
         self.mine = outer
+        new.given_back = frozenset(sharing.changed)  # type: ignore[attr-defined]
         return new
 
     def is_shared_declaration(self, s: ast.stmt) -> bool:

@@ -446,6 +446,7 @@ class Outputs:
         if node.decorator_list or yields(node):
             return [], []
         shared = changed_defaults(node)  # which are changed where they stand
+        shared |= getattr(node, "given_back", frozenset())
         operated = {n for s in node.body for n in operated_names(s)}
         stored = {n for s in node.body for n in stored_names(s)}
         sure = {n for s in node.body for n in stored_names(s, operators=False)}

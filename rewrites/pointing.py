@@ -58,11 +58,13 @@ class Pointing(Calls):
                 if s.in_place and isinstance(s.value, ast.BinOp):
                     value |= self.of(s.value.left)
                     self.change(self.of(s.value.left), False)
-                parts = s.value.elts if isinstance(s.value, ast.Tuple) else ()
+                parts = self.parts.get(id(s.value), [])
+                if isinstance(s.value, ast.Tuple):
+                    parts = list(map(self.of, s.value.elts))
                 if not isinstance(s.target, str) and len(parts) == len(s.target) and parts:
                     if "*" not in {t[0] for t in s.target if not isinstance(t, str)}:
-                        for t, part in zip(s.target, parts, strict=True):
-                            self.bind(t, self.of(part))
+                        for t, refs in zip(s.target, parts, strict=True):
+                            self.bind(t, refs)
                         continue
                 self.bind(s.target, value, popped=core.is_call_of(s.value, "@popped"))
             elif isinstance(s, Do):
@@ -263,4 +265,6 @@ def summary_of(function: Function, known: Known) -> Summary:
         if is_given(change.ref.site) and change.ref.view != MAYBE:
             changed[change.ref] = surely or changed.get(change.ref, False)
     calls, twins = list(work.calls.values()), frozenset(work.twins)
-    return Summary(result, held, changed, calls, twins, function.params)
+    parts = function.result.elts if isinstance(function.result, ast.Tuple) else ()
+    each = tuple(map(work.of, parts))
+    return Summary(result, held, changed, calls, twins, function.params, each)

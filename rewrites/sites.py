@@ -80,6 +80,7 @@ class Summary:
     calls: list[Call] = field(default_factory=list)  # of what the parameters bring
     twins: frozenset[Any] = frozenset()
     params: tuple[core.Param, ...] = ()
+    parts: tuple[Refs, ...] = ()  # of a result that is a tuple
 
 
 class Objects:
@@ -96,6 +97,7 @@ class Objects:
         self.plain: set[Any] = set()  # sites of arrays and numbers, which hold nothing
         self.containers: set[Any] = set()  # sites of what is no array
         self.repeated: set[Any] = set()  # sites of several objects: in a loop or comprehension
+        self.parts: dict[Any, list[Refs]] = {}  # of calls that give a tuple
         self.twins: set[Any] = set()  # containers that may hold one object in several places
         self.stores: dict[tuple[Any, Any], set[Any]] = {}  # of an object in a container
         self.arrays: set[Any] = set()  # sites of what surely is an array, if of no axes
