@@ -23,7 +23,17 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Callable
+from dataclasses import dataclass
 
+from overt.rewrites.endless_over import (
+    endless_over,
+    is_stored,
+    load,
+    of_expression,
+    place_run_over,
+    source_of,
+    used_once,
+)
 from overt.rewrites.foreign import changes_others
 from overt.rewrites.iterators import search
 from overt.rewrites.refusal import Refusal
@@ -154,8 +164,16 @@ class Steps:
         return sorted(found)
 
 
-def is_stored(node: ast.AST) -> bool:
-    return isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store)
+@dataclass
+class Over:
+    """A generator that runs over an endless one, and the functions that it becomes."""
+
+    node: ast.expr
+    start: str
+    following: str
+    source: ast.expr
+    place: int  # of the source among the arguments
+    functions: list[ast.stmt]
 
 
 class Endless(StatementWalk):
@@ -168,8 +186,14 @@ class Endless(StatementWalk):
         self.added: list[ast.stmt] = []
         self.held: dict[str, str] = {}  # variables that hold a state, and what goes on from it
         self.ahead: list[ast.stmt] = []  # what has to be done before the statement
+        self.over: dict[int, Over] = {}  # by the expressions that run over an endless one
+        self.nested: dict[str, ast.FunctionDef] = {}
+        self.once: set[str] = set()  # variables that are read once
+        self.holding: dict[str, str | None] = {}
 
     def function(self, node: ast.FunctionDef, held: dict[str, str]) -> list[ast.stmt]:
+        self.once = used_once(node)
+        self.nested |= {s.name: s for s in node.body if isinstance(s, ast.FunctionDef)}
         for s in node.body:
             if isinstance(s, ast.FunctionDef) and (found := Steps.of(s)) is not None:
                 made, following = found.functions(s.name, self.taken)
@@ -181,6 +205,7 @@ class Endless(StatementWalk):
     def holders(self, node: ast.FunctionDef) -> dict[str, str]:
         """Variables that are only ever set to an endless generator."""
         found: dict[str, str | None] = {}
+        self.holding = found
         for s in node.body:
             for n in own_nodes(s) if not isinstance(s, NESTED) else ():
                 if isinstance(n, ast.Assign) and isinstance(n.targets[0], ast.Name):
@@ -191,6 +216,8 @@ class Endless(StatementWalk):
 
     def following(self, node: ast.expr) -> str | None:
         """The function that goes on from the state that a call of a generator is."""
+        if (over := self.run_over(node)) is not None:
+            return over.following
         if not isinstance(node, ast.Call):
             return None
         name = self.known(node.func)
@@ -207,6 +234,36 @@ class Endless(StatementWalk):
             self.added += made
             self.steps[node.func.id] = following
         return self.steps[node.func.id]
+
+    def run_over(self, node: ast.expr) -> Over | None:
+        """A generator, or an expression like one, that runs over an endless one."""
+        if id(node) in self.over:
+            return self.over[id(node)]
+        call = node if isinstance(node, ast.Call) else None
+        source = source_of(node, self.known(call.func) if call else "")
+        made: ast.FunctionDef | None = None
+        place = 0
+        if source is None and call is not None and isinstance(call.func, ast.Name):
+            name = call.func.id
+            made = self.nested.get(name) or self.definition(name)
+            at = place_run_over(made) if made is not None else None
+            if at is None or at >= len(call.args) or Steps.of(made) is not None:  # type: ignore
+                return None
+            source, place = call.args[at], at
+        if source is None or isinstance(source, ast.Starred):
+            return None
+        inner = self.following(source) if not isinstance(source, ast.Name) else None
+        if isinstance(source, ast.Name) and source.id in self.once:
+            inner = self.held.get(source.id) or self.holding.get(source.id)
+        if inner is None:
+            return None
+        made = made or of_expression(node, self.taken)
+        steps = Steps.of(endless_over(made, inner, new_name(f"{made.name}_over", self.taken)))
+        if steps is None:
+            return None
+        functions, following = steps.functions(steps.node.name, self.taken)
+        self.over[id(node)] = Over(node, steps.node.name, following, source, place, functions)
+        return self.over[id(node)]
 
     def from_library(self, name: str) -> str:
         if name not in self.library:
@@ -283,6 +340,24 @@ class Endless(StatementWalk):
 
     def called(self, node: ast.expr) -> ast.expr:
         """The call of a generator as that of the function that starts."""
+        over = self.run_over(node)
+        if over is not None:
+            self.can_be_ahead(node)
+            self.ahead += over.functions
+            over.functions = []
+            inner = over.source if isinstance(over.source, ast.Name) else self.called(over.source)
+            plain = source_of(node, self.known(node.func) if isinstance(node, ast.Call) else "")
+            if plain is not None:
+                node = ast.copy_location(ast.Call(load(over.start), [inner], []), node)
+                return node
+            assert isinstance(node, ast.Call)
+            node.args = [
+                inner if i == over.place else self.visit(a) for i, a in enumerate(node.args)
+            ]
+            for k in node.keywords:
+                k.value = self.visit(k.value)
+            node.func = load(over.start)
+            return node
         assert isinstance(node, ast.Call)
         name = self.library.get(self.known(node.func))
         node.args = [self.visit(a) for a in node.args]
@@ -435,10 +510,6 @@ class Endless(StatementWalk):
     def visit_Lambda(self, node: ast.Lambda) -> ast.Lambda:
         node.body = self.inside(node.body)
         return node
-
-
-def load(name: str) -> ast.Name:
-    return ast.Name(name, ast.Load())
 
 
 def store(name: str, value: ast.expr) -> ast.stmt:

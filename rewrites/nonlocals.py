@@ -47,6 +47,7 @@ class Sharing:
     passed: tuple[str, ...]
     changed: tuple[str, ...]
     has_value: bool
+    filled: frozenset[str] = frozenset()  # those that it stores into and never sets anew
 
 
 def shared_by_argument(
@@ -119,6 +120,7 @@ def plan_of(
     late = {g: changed_between(g, timeline) & mine for g in nested}
     calls = {g: free[g] & set(nested) for g in nested}
     changed = closed(sets, calls)
+    set_anew = closed(declared, calls)
     everything = set().union(*changed.values(), *late.values(), set())
     blocked = (deep | names_taken_deeper(node)) & everything
     usable = {g for g, f in nested.items() if is_simple(node, f)} - dropped
@@ -142,6 +144,7 @@ def plan_of(
             tuple(n for n in order if n in passed[g] | changed[g]),
             tuple(n for n in order if n in changed[g]),
             returns_value(nested[g]),
+            frozenset(changed[g] - set_anew[g]),
         )
         for g in nested
         if g in shares - bad
@@ -257,7 +260,7 @@ class Rewrite:
         if sharing.changed and not exits.always_exits(new.body):
             new.body.append(self.at(ast.Return(self.result(ast.Constant(None))), node.body[-1]))
         self.mine = outer
-        new.given_back = frozenset(sharing.changed)  # type: ignore[attr-defined]
+        new.given_back = sharing.filled  # type: ignore[attr-defined]
         return new
 
     def is_shared_declaration(self, s: ast.stmt) -> bool:
@@ -473,7 +476,10 @@ class Rewrite:
         outs = [value] * sharing.has_value + list(sharing.changed)
         targets: list[ast.expr] = [ast.Name(n, ast.Store()) for n in outs]
         target = targets[0] if len(targets) == 1 else ast.Tuple(targets, ast.Store())
-        self.before.append(ast.Assign([target], ast.copy_location(new, call)))
+        made = ast.Assign([target], ast.copy_location(new, call))
+        if sharing.filled:
+            made.fills, made.gives_back = sharing.filled, True  # type: ignore[attr-defined]
+        self.before.append(made)
         return exits.load(value) if sharing.has_value else ast.Constant(None)
 
     def refuse_conditional(self, node: ast.AST) -> None:

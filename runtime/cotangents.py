@@ -76,7 +76,10 @@ def packed(x: Any, bars: Iterable[Any]) -> Any:
         zero = np.zeros_like(x[0]) if len(bars) else None
         return np.stack([zero if bar is None else bar for bar in bars])
     if isinstance(x, (tuple, list)):
-        bars = [zeros_like_tree(v) if b is None else b for v, b in zip(x, bars, strict=False)]
+        bars = [
+            zeros_like_tree(v) if b is None or is_array(v) and not is_inexact(v) else b
+            for v, b in zip(x, bars, strict=False)
+        ]
     if type(x) is dict:
         return None  # unpacking a dictionary gives its keys
     parts = parts_of(x)

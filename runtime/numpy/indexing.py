@@ -139,8 +139,10 @@ def place(piece: Any, x: Any, index: Any) -> Any:
     if not (on_device(x) or is_host_array(x)):
         if hasattr(type(x), "item_placed"):  # `x.at`
             return None if piece is None else x.item_placed(piece, index)
-        zero = zeros_like_tree(x)
-        return zero if piece is None else replaced(zero, index, fitted(piece, item_at(x, index)))
+        zero, item = zeros_like_tree(x), item_at(x, index)
+        if piece is None or is_array(item) and not is_inexact(item):
+            return zero
+        return replaced(zero, index, fitted(piece, item))
     return add_at(np.zeros(x.shape, float_like(x, piece)), index, piece)
 
 
