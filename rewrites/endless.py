@@ -22,10 +22,12 @@ they need; other uses stay as they are, and are refused.
 from __future__ import annotations
 
 import ast
+import copy
 from collections.abc import Callable
 from dataclasses import dataclass
 
 from overt.rewrites.endless_over import (
+    Plainly,
     endless_over,
     is_stored,
     load,
@@ -133,6 +135,8 @@ class Steps:
         if getattr(node, "interleaved", False) or changes_others(node):
             return None
         (i,) = places
+        plainly = Plainly(node)
+        body = [plainly.visit(copy.deepcopy(s)) if s is not body[i] else s for s in body]
         return Steps(node, node.body[:-1], body[:i], body[i].value.value, body[i + 1 :])
 
     def functions(self, name: str, taken: set[str]) -> tuple[list[ast.stmt], str]:

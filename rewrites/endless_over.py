@@ -14,7 +14,7 @@ from __future__ import annotations
 import ast
 import copy
 
-from overt.rewrites.scopes import new_name, own_nodes
+from overt.rewrites.scopes import new_name, own_nodes, parameters
 
 
 def place_run_over(node: ast.FunctionDef) -> int | None:
@@ -67,6 +67,28 @@ def of_expression(node: ast.expr, taken: set[str]) -> ast.FunctionDef:
     for n in ast.walk(made):
         ast.copy_location(n, node)
     return made
+
+
+class Plainly(ast.NodeTransformer):
+    """`v += x` as `v = v + x`, where `v` is an operand alone: nothing else can be its object."""
+
+    def __init__(self, node: ast.FunctionDef) -> None:
+        apart = ast.BinOp | ast.UnaryOp | ast.Compare | ast.AugAssign
+        self.shared = {
+            inner.id
+            for n in ast.walk(node)
+            for inner in ast.iter_child_nodes(n)
+            if isinstance(inner, ast.Name) and not is_stored(inner) and not isinstance(n, apart)
+        }
+        self.shared |= parameters(node)
+
+    def visit_AugAssign(self, s: ast.AugAssign) -> ast.stmt:
+        if not isinstance(s.target, ast.Name) or s.target.id in self.shared:
+            return s
+        value = ast.BinOp(load(s.target.id), s.op, s.value)
+        for n in (new := ast.Assign([s.target], value), value, value.left):
+            ast.copy_location(n, s)
+        return new
 
 
 def used_once(node: ast.FunctionDef) -> set[str]:
