@@ -120,7 +120,8 @@ def _staged(loop: Loop, values: tuple) -> tuple:
         try:
             return recorded_loop(loop, values, tape, _staged)
         except HoldsValues as error:
-            if not _may_run_in_python(loop, values):
+            goes_on = isinstance(error, Differing) and _first_answer(loop, values) is not None
+            if not _may_run_in_python(loop, values) and not goes_on:
                 raise
             if isinstance(error, Differing) and loop.of is not None:
                 raise

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import inspect
+import itertools
 from collections.abc import Callable, Sequence
 from contextlib import nullcontext
 from typing import Any
@@ -120,13 +121,12 @@ def parameter_names(fn: Callable) -> list[str] | None:
 
 def run_in_python(loop: Loop, carry: tuple) -> tuple:
     """Run a loop iteration by iteration."""
-    if loop.items is None:
-        return _run_while(loop, carry)
-    if loop.until is None or loop.items.by_lane or not is_short(loop):
-        return _run_for(loop, carry)
+    run = _run_while if loop.items is None else _run_for
+    if loop.until is None or loop.items is not None and (loop.items.by_lane or not is_short(loop)):
+        return run(loop, carry)
     mark = Mark()
     try:
-        return _run_for(loop, carry)
+        return run(loop, carry)
     except Differing:
         raise
     except (StagingError, TypeError):  # it may need what Python knows as long as the loop goes on
@@ -150,13 +150,17 @@ def _run_nested(loop: Loop, carry: tuple) -> tuple:
     from overt.runtime.branches import cond
 
     until = loop.until
-    assert until is not None and loop.items is not None
+    assert until is not None
     # What the body has captured goes along, since branches may be recorded or taken apart.
-    captures = Captures(captured_leaves(loop.fn, lambda x: isinstance(x, Array)))
+    functions = [f for f in (loop.fn, loop.test) if f]
+    captures = Captures(captured_leaves(functions, lambda x: isinstance(x, Array)))
 
     def rest(values: tuple, items: list[Any], given: list[Any]) -> tuple:
         turned = loop.with_body(captures.replaced(loop.fn, given))
+        turned.test = captures.replaced(loop.test, given)
         for i, item in enumerate(items):
+            if turned.test is not None and not goes_on(turned, values):
+                break
             values = turned.body(item, values)
             stopped = predicate(values[until])
             if stopped is True:
@@ -164,12 +168,31 @@ def _run_nested(loop: Loop, carry: tuple) -> tuple:
             values = (*values[:until], False, *values[until + 1 :])
             if type(stopped) is not bool and i + 1 < len(items):
                 return cond(stopped, ended, rest, (values, items[i + 1 :], given))
+        else:
+            if loop.items is None:
+                raise _not_staged(loop)
         return values
 
     def ended(values: tuple, *_: Any) -> tuple:
         return (*values[:until], True, *values[until + 1 :])
 
-    return rest(carry, list(loop.items), captures.values)
+    return rest(carry, list(loop.items or [None] * SHORT), captures.values)
+
+
+def goes_on(loop: Loop, values: tuple) -> bool:
+    """What the test of a loop says, which Python must know."""
+    assert loop.test is not None
+    found = predicate(loop.test(*values))
+    if type(found) is not bool:
+        raise _not_staged(loop)
+    return found
+
+
+def _not_staged(loop: Loop) -> StagingError:
+    return StagingError(
+        f"{loop.where()}: how often it runs is known only when the program runs, but it cannot be "
+        "staged as one loop"
+    )
 
 
 SHORT = 64  # iterations of a loop of known length that are rather unrolled than carry objects
@@ -187,14 +210,13 @@ def is_short(loop: Loop) -> bool:
 def _run_while(loop: Loop, carry: tuple) -> tuple:
     assert loop.test is not None
     active: Any = True
-    while True:
+    for i in itertools.count():
+        if i > MOST_TAKEN and not is_known(any_lane(active)):
+            raise _not_staged(loop)
         with tested_lanes(active):
             go_on = predicate(loop.test(*carry))
         if type(go_on) is not bool and not (has_lanes(go_on) and is_known(any_lane(go_on))):
-            raise StagingError(
-                f"{loop.where()}: how often it runs is known only when the program runs, but it "
-                "cannot be staged as one loop"
-            )
+            raise _not_staged(loop)
         active = both(active, _among_active(go_on))
         if not _may_run(active):
             return carry
@@ -202,6 +224,7 @@ def _run_while(loop: Loop, carry: tuple) -> tuple:
         active = both(active, _not_stopped(loop, carry))
         if active is False:
             return carry
+    return carry
 
 
 def tested_lanes(active: Any) -> Any:
