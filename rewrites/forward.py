@@ -20,17 +20,20 @@ from overt.rewrites.hoist import hoist
 from overt.rewrites.liveness import uses_of
 from overt.rewrites.program import Program
 from overt.rewrites.refusal import Refusal
+from overt.rewrites.scopes import SET_ITEM
 from overt.rewrites.shapes import Shapes
 from overt.rewrites.tangents import Tangents
 from overt.rewrites.zeroed import zeroed_names
 
 
-def jvp(source: Source, active: Sequence[str] | None = None) -> Source:
+def jvp(source: Source, active: Sequence[str] | None = None, number_keys: bool = False) -> Source:
     """The source of `f_jvp(x, y, x_dot, y_dot) -> (result, result_dot)`.
 
-    `active` names the parameters with a tangent (all, if not given).
+    `active` names the parameters with a tangent (all, if not given). With `number_keys`, what they
+    hold are dictionaries whose keys are numbers: iterating gives keys, which have no tangents.
     """
     program = Program(hoist(source))
+    program.number_keys = number_keys or any(map(makes_number_keys, source.functions))
     main = program.main
     chosen = [core.base(p.name) for p in main.params] if active is None else list(active)
     places = tuple(i for i, p in enumerate(main.params) if core.base(p.name) in chosen)
@@ -42,6 +45,29 @@ def jvp(source: Source, active: Sequence[str] | None = None) -> Source:
     done = program.finished(built)
     functions = tuple(replace(f, body=ordered(f.body)) for f in done.functions)
     return replace(done, functions=functions)
+
+
+def makes_number_keys(f: Function) -> bool:
+    """Whether a function makes dictionaries with keys that may be numbers."""
+    found = stores = False
+
+    def look(node: ast.expr) -> ast.expr:
+        nonlocal found, stores
+        for n in ast.walk(node):
+            if isinstance(n, ast.Dict):
+                stores |= not n.keys
+                found |= any(k is not None and not is_text(k) for k in n.keys)
+            elif isinstance(n, ast.Call) and core.is_call_of(n, *SET_ITEM) and len(n.args) > 1:
+                stored.append(n.args[1])
+        return node
+
+    stored: list[ast.expr] = []
+    core.map_function(f, look)
+    return found or stores and not all(map(is_text, stored))
+
+
+def is_text(key: ast.expr) -> bool:
+    return isinstance(key, ast.Constant) and isinstance(key.value, str)
 
 
 def tangent_names(params: Sequence[str], active: Sequence[str]) -> dict[str, str]:

@@ -51,6 +51,7 @@ class Program:
         self.unbounded: set[str] = set()  # what forward functions save that may be infinite
         self.loaded: dict[int, Function | None] = {}
         self.pure: set[str] = set()
+        self.number_keys = False  # whether keys of dictionaries may be numbers
         self.imports = set(source.imports)
 
     # --- functions that the text names

@@ -249,7 +249,7 @@ class TangentRules:
 
     def operand(self, a: ast.expr) -> ast.expr:
         if isinstance(a, ast.Starred):
-            return ast.Starred(self.walk.full(a.value), ast.Load())
+            return ast.Starred(self.walk.iterated(a.value), ast.Load())
         return self.walk.full(a) if self.walk.activity.expr(a) else core.constant(None)
 
     # --- rules

@@ -77,8 +77,7 @@ class Tangents:
                 return None
             return ast.Dict(node.keys, [self.full(v) for v in node.values])
         if isinstance(node, ast.Starred):
-            inner = self.full(node.value)
-            return ast.Starred(inner, ast.Load())
+            return ast.Starred(self.iterated(node.value), ast.Load())
         if not self.activity.expr(node):
             return None
         raise Refusal("this expression cannot be differentiated", "Give it a name first.", node)
@@ -95,8 +94,9 @@ class Tangents:
     def iterated(self, node: ast.expr) -> ast.expr:
         """The tangent of what something is iterated for: the keys of a dictionary have none."""
         found = self.full(node)
-        if isinstance(node, ast.Name) and node.id in self.activity.perhaps_dicts:
-            return runtime("keys_dot", found)
+        if isinstance(node, ast.Name):
+            if self.program.number_keys or node.id in self.activity.perhaps_dicts:
+                return runtime("keys_dot", found)
         return found
 
     def zero(self, node: ast.expr) -> ast.expr:
@@ -216,7 +216,7 @@ class Tangents:
         if not self.activity.names & set(core.pattern_names(s.target)):  # keys of a dictionary
             self.out.append(s)
             return
-        dot = self.full(s.value)
+        dot = self.iterated(s.value)
         targets = tuple(self.fresh(t) for t in s.target)
         for t, new in zip(s.target, targets, strict=True):
             self.dots[t] = core.name(new)

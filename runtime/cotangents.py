@@ -81,7 +81,7 @@ def packed(x: Any, bars: Iterable[Any]) -> Any:
             for v, b in zip(x, bars, strict=False)
         ]
     if type(x) is dict:
-        return None  # unpacking a dictionary gives its keys
+        return zeros_like_tree(x)  # unpacking a dictionary gives its keys
     parts = parts_of(x)
     if parts is None or not isinstance(x, (tuple, list)):
         return bars

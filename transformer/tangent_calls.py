@@ -15,8 +15,10 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from overt.rewrites.refusal import Refusal
+from overt.runtime.derivatives import children_of
 from overt.runtime.escape import BY_SOURCE, KEPT, Escape
 from overt.runtime.one_of import OneOf, call_one, holds_floats, of_callables
+from overt.runtime.parts import is_array
 from overt.runtime.places import GENERATED
 from overt.runtime.primitive import rule_of
 from overt.runtime.tangents import (
@@ -236,10 +238,11 @@ def by_source(
     if any(has_operators(bound[n]) for n in active):
         return on_values(f, args, dots, keywords, keyword_dots)
     lift = transformed.needs_lifting(args, dots, keywords, keyword_dots)
-    step = f"{chain}|jvp({','.join(active)}){'|lift' if lift else ''}"
+    keys = any(has_number_keys(bound[n]) for n in active)
+    step = f"{chain}|jvp({','.join(active)}{';keys' if keys else ''}){'|lift' if lift else ''}"
 
     def make() -> Any:
-        made = jvp(source(), active)
+        made = jvp(source(), active, keys)
         return transformed.lift(made, outermost=False) if lift else made
 
     function = transformed.alive(f, step, make)
@@ -250,6 +253,16 @@ def by_source(
     except Refusal as refusal:
         refusal.while_running = True  # type: ignore[attr-defined]
         raise
+
+
+def has_number_keys(x: Any) -> bool:
+    """Whether a container holds a dictionary with keys that are numbers."""
+    if is_array(x):
+        return False
+    if isinstance(x, dict) and any(is_array(key) for key in x):
+        return True
+    parts = children_of(x)
+    return parts is not None and any(map(has_number_keys, parts[0]))
 
 
 # --- what reverse mode leaves --------------------------------------------------------------------

@@ -65,10 +65,24 @@ def _check(name: str, kinds: str, operands: tuple[Any, ...]) -> None:
 _TOLERANT = frozenset("cbrt cos exp exp2 expm1 log log1p logistic rsqrt sin sqrt tan tanh".split())
 
 
+# Names of the operands, where they are not x and y.
+_NAMES = {
+    "nextafter": ("x1", "x2"), "polygamma": ("m", "x"), "igamma": ("a", "x"),
+    "igammac": ("a", "x"), "igamma_grad_a": ("a", "x"), "random_gamma_grad": ("a", "x"),
+    "betainc": ("a", "b", "x"), "zeta": ("x", "q"),
+}  # fmt: skip
+
+
 def _strict(name: str, function: Callable, kinds: str = "iufc") -> Callable[..., Any]:
     accepted: set[tuple] = set()
+    rule = rule_of(function)
+    names = _NAMES.get(name, ("x", "y"))[: len(rule.arrays) if rule else None]
 
-    def strict(*operands: Any, accuracy: Any = None) -> Any:
+    def strict(*operands: Any, accuracy: Any = None, out_dtype: Any = None, **named: Any) -> Any:
+        if named:
+            operands += tuple(named.pop(n) for n in names[len(operands) :] if n in named)
+            if named:
+                raise TypeError(f"lax.{name} has no parameter {next(iter(named))!r}")
         if accuracy is not None and not (
             name in _TOLERANT and isinstance(accuracy, (AccuracyMode, Tolerance))
         ):
@@ -77,12 +91,16 @@ def _strict(name: str, function: Callable, kinds: str = "iufc") -> Callable[...,
         if avals not in accepted:
             _check(name, kinds, operands)
             accepted.add(avals)
+        if out_dtype is not None:
+            if name != "mul":
+                raise TypeError(f"lax.{name} has no parameter 'out_dtype'")
+            operands = tuple(np.astype(x, out_dtype) for x in operands)
         return function(*operands)
 
     strict.__name__ = strict.__qualname__ = name
     strict.__module__ = __name__
     strict.__doc__ = f"`{getattr(function, '__name__', name)}` without promotion of dtypes."
-    strict.rule = rule_of(function)  # type: ignore[attr-defined]
+    strict.rule = rule  # type: ignore[attr-defined]
     return strict
 
 

@@ -54,6 +54,10 @@ def ediff1d(ary: Any, to_end: Any = None, to_begin: Any = None) -> Any:
     >>> print(np.ediff1d(np.array([1, 4, 9]), to_begin=0))
     [0 3 5]
     """
+    if dtypes.is_bool(np.result_type(ary)):
+        raise TypeError(
+            "ediff1d of booleans is not defined: they have no differences; convert them"
+        )
     parts = [np.diff(np.ravel(ary))]
     if to_begin is not None:
         parts.insert(0, np.ravel(to_begin))

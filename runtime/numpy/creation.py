@@ -9,6 +9,7 @@ from __future__ import annotations
 import collections
 import math
 import operator
+import warnings
 from collections.abc import Callable, Iterator
 from typing import Any
 
@@ -108,14 +109,28 @@ def _from_list(x: Any, dtype: Any) -> Array:
     if dtype is None:
         dtype, _ = dtypes.result_type(*leaves_of(x))
     if GRAPH.get() is None and all(isinstance(leaf, DeviceArray) for leaf in arrays):
-        return constant(numpy.array(_on_host(x)), dtype)
+        return constant(_checked(numpy.array(_on_host(x)), dtype), dtype)
     return np.stack([array(item, dtype) for item in x])
 
 
 def _checked(numbers: numpy.ndarray, dtype: Any) -> numpy.ndarray:
-    """Refuse Python integers that 32 bits cannot hold; NumPy gave them 64."""
+    """Refuse Python integers that 32 bits cannot hold, NumPy gave them 64; and complex for real."""
+    refuse_complex(numbers, dtype)
     interop.check_range(numbers, dtypes.canonicalize(numbers.dtype if dtype is None else dtype))
     return numbers
+
+
+def refuse_complex(x: Any, dtype: Any) -> None:
+    """Errors: TypeError for Python's complex numbers where a dtype has real ones."""
+    if dtype is not None and _drops_a_part(np.result_type(x), dtypes.canonicalize(dtype)):
+        raise TypeError(
+            f"complex numbers cannot become {dtypes.canonicalize(dtype)}: take their real parts, "
+            "or ask for a complex dtype"
+        )
+
+
+def _drops_a_part(found: numpy.dtype, wanted: numpy.dtype) -> bool:
+    return dtypes.is_complex(found) and not (dtypes.is_complex(wanted) or dtypes.is_bool(wanted))
 
 
 def _on_host(x: Any) -> Any:
@@ -267,7 +282,7 @@ def copy(a: Any, order: Any = None) -> Any:
     jvp=lambda dots, out, x, *, dtype, **static: astype_dot(dots[0], out),
 )
 def astype(x: Any, dtype: Any, /, *, copy: bool = False, device: Any = None) -> Any:
-    """`x` in another dtype; the imaginary part of complex numbers is dropped.
+    """`x` in another dtype; the imaginary part of complex numbers is dropped, with a warning.
 
     >>> print(np.astype(np.array([1.7, -1.7]), int))
     [ 1 -1]
@@ -280,6 +295,13 @@ def astype(x: Any, dtype: Any, /, *, copy: bool = False, device: Any = None) -> 
     aval = aval_of(x)
     if isinstance(x, Array) and aval.dtype == wanted and not aval.weak:
         return on(x, device)
+    if _drops_a_part(aval.dtype, wanted):
+        warnings.warn(
+            f"an array of {aval.dtype} becomes one of {wanted}: its imaginary part is dropped; "
+            "np.real says that it is meant",
+            numpy.exceptions.ComplexWarning,
+            stacklevel=2,
+        )
     return on(convert(x, dtype=wanted), device)
 
 
@@ -377,6 +399,8 @@ def _filled(shape: tuple[int, ...], value: Any, dtype: numpy.dtype, weak: bool =
     if any(n < 0 for n in shape):
         raise ValueError(f"negative dimensions are not allowed, got shape {shape}")
     plain = isinstance(value, (bool, int, float, complex, numpy.generic))
+    if plain:
+        refuse_complex(value, dtype)
     if plain and GRAPH.get() is None and math.prod(shape) < LARGE:
         return constant(numpy.full(shape, value, dtype), dtype, weak)
     if np.ndim(value):

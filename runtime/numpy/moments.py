@@ -6,6 +6,7 @@ from typing import Any
 
 import overt.runtime.numpy as np
 from overt.runtime import dtypes
+from overt.runtime.derivatives import sum_to
 from overt.runtime.numpy.array_function import array_function
 from overt.runtime.numpy.reducing import Axes, count, divided, narrow, unreduce, wide
 from overt.runtime.numpy.zeros import times
@@ -14,13 +15,14 @@ __all__ = ["mean", "std", "var"]
 
 
 @array_function()
-def deviation(a: Any, axis: Axes = None, where: Any = None) -> Any:
+def deviation(a: Any, axis: Axes = None, where: Any = None, mean: Any = None) -> Any:
     """Distance from the mean, conjugated: the slope of `var`, but for a factor.
 
     >>> print(deviation(np.array([1.0, 3.0])))
     [-1.  1.]
     """
-    distance = np.conj(a - np.mean(a, axis, keepdims=True, where=where))
+    middle = np.mean(a, axis, keepdims=True, where=where) if mean is None else mean
+    distance = np.conj(a - middle)
     return distance if where is None else np.where(where, distance, 0)
 
 
@@ -72,6 +74,11 @@ def _deviating(a: Any, dtype: Any) -> Any:
     return _floating(a, dtype)
 
 
+def relative_dot(dot: Any, mean_dot: Any) -> Any:
+    """The tangent of a distance from a mean that is given, if it moves."""
+    return dot if mean_dot is None else dot - mean_dot
+
+
 def _floating(a: Any, dtype: Any = None) -> Any:
     a = np.asarray(a)
     if dtype is not None:
@@ -80,9 +87,9 @@ def _floating(a: Any, dtype: Any = None) -> Any:
 
 
 @array_function(
-    arrays=("a", "where"),
+    arrays=("a", "where", "mean"),
     vjp=(
-        lambda g, out, a, where, *, axis, dtype, ddof, keepdims, correction: (
+        lambda g, out, a, where, mean, *, axis, dtype, ddof, keepdims, correction: (
             2
             * times(
                 unreduce(
@@ -92,16 +99,32 @@ def _floating(a: Any, dtype: Any = None) -> Any:
                     keepdims,
                     where,
                 ),
-                deviation(a, axis, where),
+                deviation(a, axis, where, mean),
             )
         ),
         None,
+        lambda g, out, a, where, mean, *, axis, dtype, ddof, keepdims, correction: (
+            -2
+            * sum_to(
+                times(
+                    unreduce(
+                        divided(g, count(a, axis, keepdims, where) - of_freedom(ddof, correction)),
+                        a,
+                        axis,
+                        keepdims,
+                        where,
+                    ),
+                    deviation(a, axis, where, mean),
+                ),
+                mean,
+            )
+        ),
     ),
-    jvp=lambda dots, out, a, where, *, axis, dtype, ddof, keepdims, correction: (
+    jvp=lambda dots, out, a, where, mean, *, axis, dtype, ddof, keepdims, correction: (
         2
         * narrow(
             np.sum(
-                wide(np.real(deviation(a, axis, where) * dots[0])),
+                wide(np.real(deviation(a, axis, where, mean) * relative_dot(dots[0], dots[2]))),
                 axis,
                 keepdims=keepdims,
                 where=where,
@@ -113,11 +136,12 @@ def _floating(a: Any, dtype: Any = None) -> Any:
 )
 def var(
     a: Any, axis: Axes = None, dtype: Any = None, ddof: float = 0, *, keepdims: bool = False,
-    where: Any = None, correction: float | None = None,
+    where: Any = None, mean: Any = None, correction: float | None = None,
 ) -> Any:  # fmt: skip
     """Variance: the mean squared distance from the mean, over `count - ddof`.
 
-    `correction` is another name of `ddof`.
+    `correction` is another name of `ddof`; `mean` is taken for the mean, if given, and must have
+    the axes that `keepdims` keeps.
 
     >>> print(np.var(np.array([1.0, 3.0])))
     1.0
@@ -125,7 +149,8 @@ def var(
     a = _deviating(a, dtype)
     kind = a.dtype
     a = wide(a)
-    distance = a - np.mean(a, axis, keepdims=True, where=where)
+    middle = None if mean is None else wide(np.asarray(mean))
+    distance = np.conj(deviation(a, axis, where, middle))
     squares = np.square(np.abs(distance)) if np.iscomplexobj(a) else np.square(distance)
     total = np.sum(squares, axis, keepdims=keepdims, where=where)
     if np.iscomplexobj(a) and dtype is None:
@@ -150,9 +175,9 @@ def over_deviation(g: Any, out: Any, freedom: Any) -> Any:
 
 
 @array_function(
-    arrays=("a", "where"),
+    arrays=("a", "where", "mean"),
     vjp=(
-        lambda g, out, a, where, *, axis, dtype, ddof, keepdims, correction: (
+        lambda g, out, a, where, mean, *, axis, dtype, ddof, keepdims, correction: (
             times(
                 unreduce(
                     over_deviation(
@@ -160,24 +185,42 @@ def over_deviation(g: Any, out: Any, freedom: Any) -> Any:
                     ),
                     a, axis, keepdims, where,
                 ),
-                deviation(a, axis, where),
+                deviation(a, axis, where, mean),
             )
         ),
         None,
+        lambda g, out, a, where, mean, *, axis, dtype, ddof, keepdims, correction: (
+            -sum_to(
+                times(
+                    unreduce(
+                        over_deviation(
+                            g, out, count(a, axis, keepdims, where) - of_freedom(ddof, correction)
+                        ),
+                        a, axis, keepdims, where,
+                    ),
+                    deviation(a, axis, where, mean),
+                ),
+                mean,
+            )
+        ),
     ),
-    jvp=lambda dots, out, a, where, *, axis, dtype, ddof, keepdims, correction: over_deviation(
-        np.sum(np.real(deviation(a, axis, where) * dots[0]), axis, keepdims=keepdims, where=where),
+    jvp=lambda dots, out, a, where, mean, *, axis, ddof, keepdims, correction, **_: over_deviation(
+        np.sum(
+            np.real(deviation(a, axis, where, mean) * relative_dot(dots[0], dots[2])),
+            axis, keepdims=keepdims, where=where,
+        ),
         out,
         count(a, axis, keepdims, where) - of_freedom(ddof, correction),
     ),
 )  # fmt: skip
 def std(
     a: Any, axis: Axes = None, dtype: Any = None, ddof: float = 0, *, keepdims: bool = False,
-    where: Any = None, correction: float | None = None,
+    where: Any = None, mean: Any = None, correction: float | None = None,
 ) -> Any:  # fmt: skip
     """Standard deviation, the square root of `var`; its derivative is zero where all are equal.
 
-    `correction` is another name of `ddof`.
+    `correction` is another name of `ddof`; `mean` is taken for the mean, if given, and must have
+    the axes that `keepdims` keeps.
 
     >>> print(np.std(np.array([1.0, 3.0])))
     1.0
@@ -186,6 +229,6 @@ def std(
     kind = a.dtype
     a = wide(a)
     found = np.sqrt(
-        np.var(a, axis, ddof=ddof, keepdims=keepdims, where=where, correction=correction)
+        np.var(a, axis, ddof=ddof, keepdims=keepdims, where=where, mean=mean, correction=correction)
     )
     return found if np.iscomplexobj(a) and dtype is None else np.astype(found, kind)

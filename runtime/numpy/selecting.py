@@ -66,6 +66,8 @@ def take(
     >>> take(np.array([10, 20, 30]), np.array([2, 0]))
     Array([30, 10], dtype=int32)
     """
+    if out is not None:
+        raise TypeError("take() does not take out=: arrays are immutable; use the result")
     a = np.asarray(a)
     if is_key(a):
         return a.take(indices, axis, mode=mode)

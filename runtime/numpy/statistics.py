@@ -378,6 +378,8 @@ def nanmean(
     >>> print(np.nanmean(np.array([1.0, np.nan, 3.0])))
     2.0
     """
+    if dtype is not None and dtypes.is_bool(dtypes.canonicalize(dtype)):
+        raise TypeError("nanmean needs dtype= of numbers, not of truth values")
     known, present = _known(a, where)
     return np.mean(known, axis, dtype, keepdims=keepdims, where=present)
 
