@@ -12,11 +12,12 @@ from typing import TypeGuard
 
 from overt.rewrites import core
 from overt.rewrites.attempts import caught_by
+from overt.rewrites.changing import changes_unseen
 from overt.rewrites.core import Assign, Do, For, If, While, With, is_local
 from overt.rewrites.keeping import Keeping
 from overt.rewrites.refusal import Refusal
 from overt.rewrites.rules import ARRAY_ATTRIBUTES, DISCRETE, STATIC_ATTRIBUTES, Resolver
-from overt.rewrites.scopes import SET_ITEM, changed_names
+from overt.rewrites.scopes import GIVING, SET_ITEM, changed_names
 from overt.runtime.ownership import is_library
 from overt.runtime.primitive import rule_of
 from overt.runtime.tangents import class_has_operators
@@ -157,6 +158,15 @@ class Activity:
             return
         if not self.expr(value) or isinstance(target, tuple) and self.is_dict(value):
             return
+        if isinstance(value, ast.Attribute) and value.attr in GIVING:
+            if not self.resolver.is_users_method(value.attr):
+                raise Refusal(
+                    f"the method `{value.attr}` of a container that is being differentiated gets a "
+                    "name",
+                    "Call it where it is named to have the derivative as source.",
+                    value,
+                    recordable=True,
+                )
         for n in core.pattern_names(target):
             if not is_local(n):
                 raise Refusal(
@@ -182,6 +192,8 @@ class Activity:
                 )
         elif isinstance(node, ast.Expr):
             self.follow(node.value, False)
+            if isinstance(node.value, ast.Call):
+                self.of_Call(node.value)
             f = getattr(node.value, "func", None)
             changes = isinstance(f, ast.Attribute) and f.attr in (
                 "append", "extend", "update", "add", "insert", "setdefault",
@@ -347,6 +359,17 @@ class Activity:
 
     def of_Call(self, node: ast.Call) -> bool:
         fn = self.resolver.object(node.func)
+        if changes_unseen(node, self.resolver) and any(
+            self.expr(a) for a in (*node.args, *(k.value for k in node.keywords))
+        ):
+            raise Refusal(
+                "a function that changes what it is given, by itself or through one that it calls, "
+                "is given a value that is being differentiated",
+                "Write the change as a statement of this function to have the derivative as "
+                "source.",
+                node,
+                recordable=True,
+            )
         if fn is not None:
             if is_discrete(fn) or of_keys(fn, node, self.is_dict):
                 return False

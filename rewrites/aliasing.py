@@ -392,7 +392,10 @@ class Aliases(Besides):
                 items = items_of(self.sharing.of(part.iter, bound))
                 bound |= {n.id: items for n in ast.walk(part.target) if isinstance(n, ast.Name)}
         for call in ast.walk(node):
-            if not isinstance(call, ast.Call) or getattr(call, "gives_back", False):
+            if not isinstance(call, ast.Call):
+                continue
+            if getattr(call, "gives_back", False):
+                self.check_given_back(s, call, alive)
                 continue
             inside = {id(n) for n in ast.walk(call)}
             read = {n.id for n in ast.walk(node) if isinstance(n, ast.Name) and id(n) not in inside}

@@ -20,7 +20,7 @@ from overt.rewrites.core import Assign, Function, is_local
 from overt.rewrites.lineage import Lineage
 from overt.rewrites.pointing import Pointing, summary_of
 from overt.rewrites.refusal import Refusal
-from overt.rewrites.relations import Load, Relations
+from overt.rewrites.relations import Load, Memo, Relations
 from overt.rewrites.sharing import is_store
 from overt.rewrites.sites import (
     ITEM,
@@ -39,8 +39,8 @@ Kind = Callable[[ast.Call], str]
 # The functions that a method or a member of a module may be, and their first parameters to give.
 Methods = Callable[[ast.Attribute], list[tuple[Function, int]]]
 
-# Objects of called functions that are looked at: what they hold may multiply without end.
-MOST_STEPS = 3_000
+# Objects of called functions that are looked at; more are refused.
+MOST_STEPS = 100_000
 # What those share that look at one function and at what it calls.
 SHARED = (
     "methods", "kind_of", "functions_of", "summaries", "summarized", "steps", "open", "met_again",
@@ -51,8 +51,9 @@ class Besides(Relations, Known):
     """Checks, before a change, of what is read later."""
 
     def __init__(
-        self, function: Function, arrays: frozenset[str] = frozenset(), load: Load | None = None
-    ) -> None:
+        self, function: Function, arrays: frozenset[str] = frozenset(), load: Load | None = None,
+        memo: Memo | None = None,
+    ) -> None:  # fmt: skip
         self.checks: dict[str, list[core.Do]] = {}  # by the name that a store sets
         self.lineage = Lineage(function.body)
         self.methods: Methods = lambda node: []
@@ -66,7 +67,7 @@ class Besides(Relations, Known):
         self.open: list[int] = []  # the identities of functions that are being looked at
         self.met_again: set[int] = set()  # of those of them that what they call calls
         self.steps = [MOST_STEPS]
-        super().__init__(function.body, arrays, load)
+        super().__init__(function.body, arrays, load, memo=memo)
 
     @property
     def pointing(self) -> Pointing:
@@ -90,7 +91,7 @@ class Besides(Relations, Known):
 
     def summed_up(self, function: Function) -> Summary:
         self.summaries[id(function)] = Summary()
-        inner = Besides(function, frozenset(), self.load)
+        inner = Besides(function, frozenset(), self.load, self.memo)
         for name in SHARED:
             setattr(inner, name, getattr(self, name))
         inner.nested = {**self.nested, **inner.nested}
@@ -228,6 +229,22 @@ class Besides(Relations, Known):
             if isinstance(place, ast.Attribute):
                 owners = one_site(self.pointing.of(place.value))
             self.check_apart(s, place, self.needed_beside(s, root, alive), owners, items)
+
+    def check_given_back(self, s: Assign | core.Do, call: ast.Call, alive: set[str]) -> None:
+        """What a function that gives back what it changes may change of what that holds."""
+        for function, first in self.callees(call):
+            for place, items, _ in self.places_changed(call, function, first):
+                root = root_of(place) if place is not None else ""
+                if place is None or not is_local(root) or not items:
+                    continue
+                beside = self.needed_beside(s, root, alive)
+                self.check_apart(s, place, beside, (), items, "@apart_items")
+                views = {n for n in alive - beside if core.base(n) != core.base(root)}
+                self.check_apart(s, place, views, (), items, "@apart_inside")
+                refs = self.pointing.of(place)
+                sites = {r.site for r in self.pointing.items(refs) if not r.view}
+                if sites and self.pointing.places_of(sites, refs) > 1:
+                    self.mark_place(s, "@items_once", place, [])
 
     def has_places(self, call: ast.Call) -> bool:
         """Whether all that a call changes can be written as an expression."""

@@ -9,11 +9,13 @@ from typing import Any
 
 from overt.rewrites import core
 from overt.rewrites.core import Function
+from overt.rewrites.refusal import Refusal
 from overt.rewrites.scopes import CHANGING
 from overt.rewrites.sharing import ARRAY_MAKERS, is_store
 from overt.rewrites.sites import (
     CHANGES,
     COPYING,
+    DEEP,
     DERIVING,
     FRESH,
     HOLDING,
@@ -32,6 +34,7 @@ from overt.rewrites.sites import (
     Refs,
     Summary,
     is_given,
+    is_made,
 )  # fmt: skip
 
 # Iterators that give one object several times.
@@ -58,6 +61,8 @@ class Calls(Objects):
         if core.is_call_of(node, "@in_place"):
             self.change(args[0], False)
             return args[0]
+        if core.is_call_of(node, "@changed_too"):
+            return every
         kind = self.known.kind(node)
         if isinstance(node.func, ast.Attribute) and node.func.attr in CHANGING:
             for r in self.of(node.func.value):
@@ -93,6 +98,8 @@ class Calls(Objects):
             if getattr(f, "attr", getattr(f, "id", "")) in REPEATING:
                 self.twin(id(node))
             held = receiver | every
+            if any(map(self.changes, node.args)):  # `reduce(operator.iadd, xs)`
+                self.change(held | self.items(held), False)
             self.twin_as(id(node), held)
             inner = self.items(held)
             for r in held:  # `map(f, xs)`, `sorted(xs, key=f)`
@@ -124,6 +131,12 @@ class Calls(Objects):
         if len(functions) > 1:
             self.parts.pop(id(node), None)
         return found
+
+    def changes(self, node: ast.expr) -> bool:
+        """Whether an argument is a library's function that changes what it is given."""
+        if not isinstance(node, ast.Name | ast.Attribute):
+            return False
+        return self.known.kind(ast.Call(node, [], [])) == CHANGES
 
     def global_functions(self, node: ast.expr) -> Refs:
         """The functions that a name of the module stands for, or that a table there holds."""
@@ -182,6 +195,8 @@ class Calls(Objects):
         nested = len(node.args) > 2 and is_store(node.args[2])
         if not nested:
             self.change(args[0])
+        if getattr(node, "changes_item", False):
+            self.change((r for r in self.items(args[0]) if not r.view), False)
         grows = core.is_call_of(node, "@appended", "@changed")
         kept = NOTHING.union(*args[1 if grows else 2 :])
         method = method_called(node)
@@ -236,11 +251,20 @@ class Calls(Objects):
                 new = ("rest", at, p.name)
                 given[p.name] = self.container(new, rest["double" in p.kind])
         made = (at, id(summary))
+        known: dict[Any, Refs] = {}
 
         def sites(site: Any) -> Refs:
+            if site not in known:
+                known[site] = found_for(site)
+            return known[site]
+
+        def found_for(site: Any) -> Refs:
             self.known.steps[0] -= 1
             if self.known.steps[0] < 0:
-                return NOTHING
+                raise Refusal(
+                    "the functions that this one calls share more objects than can be followed",
+                    "Transform parts of it.",
+                )
             if isinstance(site, tuple) and site[0] == "given":
                 return given[site[1]] if site[1] in given else self.of(core.name(site[1]))
             if isinstance(site, tuple) and site[0] == "inside":
@@ -249,7 +273,8 @@ class Calls(Objects):
                     found |= self.items(frozenset([r])) if not site[2] else self.inner(
                         r.site, site[2])  # fmt: skip
                 return found
-            return frozenset([Ref((made, site))])
+            deep = is_made(site) and is_made(site[1])  # calls in calls in calls: all one object
+            return frozenset([Ref((made, DEEP) if deep else (made, site))])
 
         def mapped(refs: Iterable[Ref]) -> Refs:
             return frozenset(
@@ -265,6 +290,9 @@ class Calls(Objects):
                 self.hold(r.site, place, mapped(refs))
                 if site in summary.twins:
                     self.twin(r.site)
+        for site, refs in summary.changers.items():
+            for r in sites(site):
+                self.changers[r.site] = mapped(refs)
         for r, surely in list(summary.changed.items()):
             owner, owners = r.site, NOTHING
             while owner[0] == "inside" and not owner[2]:

@@ -14,9 +14,13 @@ from typing import Any
 
 from overt.rewrites import core
 from overt.rewrites.core import Assign, Do, Function
+from overt.rewrites.effects import CHANGING_FUNCTIONS, UNSEEN_METHODS
 from overt.rewrites.liveness import PURE_METHODS
 from overt.rewrites.rules import STATIC_ATTRIBUTES, Resolver
+from overt.rewrites.scopes import CHANGING
 from overt.runtime.world import names_in
+
+CHANGING_MODULES = frozenset("operator _operator heapq _heapq bisect _bisect".split())
 
 
 class Changing:
@@ -96,6 +100,36 @@ class Changing:
         while isinstance(node, ast.Attribute | ast.Subscript):
             node = node.value
         return isinstance(self.resolver.object(node), types.ModuleType)
+
+
+def changes_unseen(node: ast.Call, resolver: Resolver) -> bool:
+    """Whether a function of a library changes what it is given: `shuffle(xs)`, `map(f, xs)` with
+    such an f.
+    """
+    if isinstance(node.func, ast.Name) and node.func.id.startswith("@"):
+        return False
+    values = [*node.args, *(k.value for k in node.keywords)]
+    values += [a.args[0] for a in values if isinstance(a, ast.Call) and a.args]  # `partial(f, x)`
+    return changes_given(node.func, resolver, True) or any(
+        changes_given(a, resolver, False) for a in values
+    )
+
+
+def changes_given(node: ast.expr, resolver: Resolver, called: bool) -> bool:
+    """Whether an expression is such a function, or a method that changes its object."""
+    found = resolver.object(node)
+    name = getattr(found, "__name__", "")
+    if found is None:
+        if called or not isinstance(node, ast.Attribute):
+            return isinstance(node, ast.Name) and node.id == "exec" and called
+        ours = resolver.is_users_method(node.attr)
+        return node.attr in CHANGING | UNSEEN_METHODS and not ours
+    if isinstance(found, types.MethodDescriptorType | types.WrapperDescriptorType):
+        return name in CHANGING | UNSEEN_METHODS
+    home = (getattr(found, "__module__", "") or "").partition(".")[0]
+    if name == "shuffle" or found is exec or found is setattr and not called:
+        return home not in ("overt", "jax")
+    return home in CHANGING_MODULES and name in CHANGING_FUNCTIONS
 
 
 def set_by_functions(space: Mapping[str, Any]) -> set[str]:

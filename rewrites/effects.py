@@ -27,9 +27,10 @@ TAKING = frozenset(
 # Functions of modules that change their first argument, and methods of few containers.
 CHANGING_FUNCTIONS = frozenset(
     "heappush heappop heapify heapreplace heappushpop insort insort_left insort_right iadd "
-    "setitem delitem".split()
+    "setitem delitem isub imul itruediv iconcat ior iand ixor".split()
 )
-UNSEEN_METHODS = frozenset("rotate move_to_end __setitem__ __setattr__ __delitem__".split())
+UNSEEN_METHODS = frozenset("rotate move_to_end __setitem__ __setattr__ __delitem__ send".split())
+OF_CONTEXTS = ("set", "reset")  # of a `ContextVar`
 
 
 def effects_of(function: Function) -> frozenset[str]:
@@ -88,13 +89,25 @@ def is_in_turn(call: ast.Call) -> bool:
     """
     f = call.func
     if isinstance(f, ast.Name):
-        if f.id in ("globals", "vars"):
+        if f.id in ("globals", "vars", "exec"):
             return True
         held = call.args[0] if f.id in ("next", "setattr", "delattr") and call.args else None
-    elif isinstance(f, ast.Attribute) and f.attr in CHANGING_FUNCTIONS:
+    elif isinstance(f, ast.Attribute) and f.attr in (*CHANGING_FUNCTIONS, "shuffle"):
         held = call.args[0] if call.args else None
+    elif isinstance(f, ast.Attribute) and f.attr in OF_CONTEXTS:
+        held = f.value if isinstance(f.value, ast.Name | ast.Attribute) else None
     else:
         held = f.value if isinstance(f, ast.Attribute) and f.attr in UNSEEN_METHODS else None
+    methods = [a.value for a in call.args if isinstance(a, ast.Attribute) and changes_unseen(a)]
+    return any(map(is_outside, (held, *methods)))
+
+
+def changes_unseen(method: ast.Attribute) -> bool:
+    return method.attr in CHANGING or method.attr in UNSEEN_METHODS
+
+
+def is_outside(held: ast.expr | None) -> bool:
+    """Whether an expression reads what is not the function's own."""
     while isinstance(held, ast.Attribute | ast.Subscript):
         held = held.value
     return isinstance(held, ast.Name) and not core.is_local(held.id)

@@ -19,7 +19,7 @@ from typing import Any
 from overt.rewrites import core
 from overt.rewrites.core import Assign, Block, Function, Names, Stmt
 from overt.rewrites.effects import own_calls
-from overt.rewrites.foreign import PARTS_OF_ARRAYS
+from overt.rewrites.held_outside import PARTS_OF_ARRAYS
 from overt.rewrites.rules import Resolver
 from overt.rewrites.scopes import CHANGING
 from overt.runtime.ownership import is_users

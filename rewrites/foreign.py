@@ -15,98 +15,63 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Callable, Iterator
+from typing import TYPE_CHECKING
 
+from overt.rewrites.held_outside import (
+    Outside,
+    names_in,
+    only_catches,
+    paired,
+)
 from overt.rewrites.scopes import CHANGING, locals_of, own_nodes, parameters, root_name, yields
 from overt.rewrites.shared_defaults import changed_defaults
 from overt.rewrites.views import assigned_names
 
+if TYPE_CHECKING:
+    from overt.rewrites.building import Text
+
 Definition = Callable[[str], ast.FunctionDef | None]
 # Methods that arrays have as well, so that they tell nothing.
 OF_ARRAYS = frozenset("sort fill".split())
-# Attributes that give no container of others.
-PARTS_OF_ARRAYS = frozenset("T mT real imag flat shape dtype at size ndim".split())
-TAKING = frozenset("get setdefault values items".split())
 # Methods whose name a module of functions has as well: `np.insert(x, 0, 1)`.
 ALSO_FUNCTIONS = frozenset("append insert sort remove copy fill".split())
 COPYING = frozenset("list dict copy OrderedDict".split())
-PAIRING = frozenset("zip enumerate reversed".split())
 
 
 def foreign_names(
-    node: ast.FunctionDef, local: set[str], definition: Definition, shared: set[str]
+    node: ast.FunctionDef, local: set[str], text: Text, shared: set[str]
 ) -> tuple[set[str], set[str]]:
     """Names of containers that others hold too; and those that may be, or be arrays.
 
     `shared` are the parameters with default values that all calls share.
     """
-    body = node.body
-    found = set(shared)
-    while True:
-        more = {n for s in body for n in given_outside(s, local, found, definition)} & local
-        if more <= found:
-            break
-        found |= more
+    body, definition = node.body, text.definition
+    outside = Outside(local, shared, definition, text.methods, text.object).look_at(body)
+    found = set(outside.found)
     found |= {n for n in put_outside(body, local, found, definition)} & local
     copies = held_by_copies(body) & local
     used = {n for s in body for n in used_as_container(s, definition)}
+    nodes = [inner for s in body for inner in own_nodes(s)]
     stored = {
         n
-        for s in body
-        for inner in own_nodes(s)
+        for inner in nodes
         if isinstance(inner, ast.Subscript) and isinstance(inner.ctx, ast.Store)
         for n in root_name(inner.value)
     }
     used |= shared & changed_defaults(node)
-    return found & used | copies, (found & stored) - used - copies
+    inside = {n for inner in nodes for n in changed_inside(inner, surely=True)}
+    sure = found & used | outside.holding & inside
+    unsure = (
+        found & stored | {n for inner in nodes for n in changed_inside(inner)} & outside.holding
+    )
+    return sure | copies, unsure - sure - used - copies
 
 
 def given_outside(
     s: ast.stmt, local: set[str], found: set[str], definition: Definition
 ) -> Iterator[str]:
     """The names that a statement, or one inside it, gives to what others hold."""
-
-    def outside(node: ast.expr | None) -> bool:
-        if isinstance(node, ast.Name):
-            return node.id in found or node.id not in local
-        if isinstance(node, ast.Attribute):
-            return node.attr not in PARTS_OF_ARRAYS
-        if isinstance(node, ast.Subscript):
-            sliced = any(isinstance(n, ast.Slice) for n in ast.walk(node.slice))
-            return not sliced and outside(node.value)
-        if isinstance(node, ast.IfExp):
-            return outside(node.body) or outside(node.orelse)
-        if isinstance(node, ast.BoolOp):
-            return any(map(outside, node.values))
-        if isinstance(node, ast.NamedExpr):
-            return outside(node.value)
-        if isinstance(node, ast.Call):
-            f = node.func
-            if isinstance(f, ast.Attribute) and f.attr in TAKING:
-                return outside(f.value)
-            if isinstance(f, ast.Name) and f.id in PAIRING:
-                return any(map(outside, node.args))
-            if isinstance(f, ast.Name) and f.id not in local:
-                other = definition(f.id)
-                return returns_outside(other) or takes_turns(other)
-        return False
-
-    for n in own_nodes(s):
-        if isinstance(n, ast.Assign):
-            for target in n.targets:
-                for t, v in paired(target, n.value):
-                    if outside(v):
-                        yield from names_in(t)
-        elif isinstance(n, ast.AnnAssign | ast.NamedExpr):
-            if outside(n.value):
-                yield from names_in(n.target)
-        elif isinstance(n, ast.For):
-            items = n.iter.elts if isinstance(n.iter, ast.Tuple | ast.List) else [n.iter]
-            if any(map(outside, items)):
-                yield from names_in(n.target)
-        elif isinstance(n, ast.With):
-            for item in n.items:  # what a context manager gives, it may keep
-                if item.optional_vars is not None and not only_catches(item.context_expr):
-                    yield from names_in(item.optional_vars)
+    yield from Outside(local, found, definition).look_at([s]).found
 
 
 def held_by_copies(body: list[ast.stmt]) -> set[str]:
@@ -166,31 +131,19 @@ def copied_names(node: ast.expr) -> Iterator[str]:
         yield from (v.id for v in merged if isinstance(v, ast.Name))
 
 
-def changed_inside(n: ast.AST) -> Iterator[str]:
-    """Names of containers of which a node changes what they hold: `x[i][j] = v`."""
+def changed_inside(n: ast.AST, surely: bool = False) -> Iterator[str]:
+    """Names of containers of which a node changes what they hold: `x[i][j] = v`.
+
+    `surely`, if that is no array.
+    """
     place: ast.expr | None = None
     if isinstance(n, ast.Subscript) and isinstance(n.ctx, ast.Store | ast.Del):
-        place = n.value
+        text = isinstance(n.slice, ast.Constant) and isinstance(n.slice.value, str)
+        place = n.value if text or not surely else None
     elif isinstance(n, ast.Call) and isinstance(n.func, ast.Attribute) and n.func.attr in CHANGING:
         place = n.func.value
     if isinstance(place, ast.Subscript):
         yield from root_name(place)
-
-
-def returns_outside(node: ast.FunctionDef | None) -> bool:
-    """Whether a helper surely returns something that is not its own: a global, an attribute."""
-    if node is None:
-        return False
-    local = {a.arg for a in ast.walk(node.args) if isinstance(a, ast.arg)}
-    local |= {n for s in node.body for n in assigned_names(s)}
-    returns = [n.value for s in node.body for n in own_nodes(s) if isinstance(n, ast.Return)]
-    return any(
-        isinstance(v, ast.Attribute)
-        and v.attr not in PARTS_OF_ARRAYS
-        or isinstance(v, ast.Name)
-        and v.id not in local
-        for v in returns
-    )
 
 
 def put_outside(
@@ -270,13 +223,6 @@ def given_to_managers(s: ast.With) -> Iterator[str]:
                 yield from shown_names(a)
 
 
-def only_catches(node: ast.expr) -> bool:
-    """Whether a context manager is one that catches exceptions and holds nothing."""
-    return isinstance(node, ast.Call) and ast.unparse(node.func).rpartition(".")[2] in (
-        "@caught", "suppress",
-    )  # fmt: skip
-
-
 def shown_names(node: ast.expr) -> Iterator[str]:
     """The names whose objects a value holds as they are."""
     if isinstance(node, ast.Name):
@@ -321,17 +267,6 @@ def grows(s: ast.AugAssign) -> bool:
     return isinstance(s.op, ast.Add) and isinstance(s.value, ast.List | ast.ListComp)
 
 
-def paired(target: ast.expr, value: ast.expr) -> Iterator[tuple[ast.expr, ast.expr]]:
-    """What is assigned to what: `a, b = x, y` by parts."""
-    kinds = ast.Tuple | ast.List
-    if isinstance(target, kinds) and isinstance(value, kinds):
-        if len(target.elts) == len(value.elts):
-            for t, v in zip(target.elts, value.elts, strict=True):
-                yield from paired(t, v)
-            return
-    yield target, value
-
-
 def changes_others(node: ast.FunctionDef) -> bool:
     """Whether a generator changes objects that are not its own, or yields one that it goes on
     to change: then it matters when its statements run.
@@ -370,13 +305,3 @@ def changes_others(node: ast.FunctionDef) -> bool:
             if surely_container and place.id in yielded:
                 return True
     return False
-
-
-def names_in(target: ast.expr) -> Iterator[str]:
-    if isinstance(target, ast.Name):
-        yield target.id
-    elif isinstance(target, ast.Tuple | ast.List):
-        for t in target.elts:
-            yield from names_in(t)
-    elif isinstance(target, ast.Starred):
-        yield from names_in(target.value)

@@ -131,7 +131,9 @@ class Module:
         Then the text has helpers in the place of what the user wrote.
         """
         for f in self.source.functions:
-            if takes_out(f.result) or any(map(writes_elsewhere(f), core.walk(f.body))):
+            if takes_out(f.result) or any(
+                map(writes_elsewhere(f, self.callees.object), core.walk(f.body))
+            ):
                 return True
         return any(
             isinstance(node.func, ast.Name)

@@ -137,7 +137,9 @@ class FunctionLifter:
         )
         body = self.block(f.body)
         result = self.expr(f.result)
-        changes = takes_out(f.result) or any(map(writes_elsewhere(f), core.walk(body)))
+        changes = takes_out(f.result) or any(
+            map(writes_elsewhere(f, self.callees.object), core.walk(body))
+        )
         said = "@in_turn" if takes_turns(f) else "@once_a_call" if changes else ""
         if said:
             body = (Do(ast.Expr(core.call(core.name(said))), NOWHERE), *body)

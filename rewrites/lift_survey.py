@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import ast
+import types
 from collections.abc import Callable
 from typing import Any
 
 from overt.rewrites import core
 from overt.rewrites.core import Assign, Do, For, Function, If, While
 from overt.rewrites.effects import every, writes
+from overt.rewrites.held_outside import PICKING, SPACES, name_of
+from overt.runtime.ownership import is_library
 
 HELD = ast.List | ast.ListComp | ast.Tuple | ast.Dict | ast.DictComp
 
@@ -68,12 +71,29 @@ def calls_in(block: core.Block, *more: ast.expr) -> list[ast.Call]:
     return found
 
 
-def writes_elsewhere(f: Function) -> Callable[[core.Stmt], bool]:
+def writes_elsewhere(
+    f: Function, resolve: Callable[[ast.expr], Any]
+) -> Callable[[core.Stmt], bool]:
     """Tells statements that change an object which the function did not make itself."""
+
+    def makes(node: ast.expr) -> bool:
+        if not isinstance(node, ast.Call):
+            return False
+        name, found = node.func, resolve(node.func)
+        if isinstance(name, ast.Name) and (core.is_local(name.id) or name.id.startswith("@")):
+            return True
+        library = found is not None and is_library(getattr(found, "__module__", None))
+        if isinstance(found, type):  # a class that makes its objects itself may keep them
+            return not isinstance(getattr(found, "__new__", None), types.FunctionType)
+        return library and name_of(name) not in PICKING | SPACES
+
     made = {
         s.target
         for s in core.walk(f.body)
-        if isinstance(s, Assign) and isinstance(s.value, ast.Call)
+        if isinstance(s, Assign)
+        and isinstance(s.target, str)
+        and core.base(s.target) not in f.foreign
+        and makes(s.value)
     }
     if f.name in ("__init__", "__post_init__") and f.params:
         made.add(f.params[0].name)

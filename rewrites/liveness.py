@@ -23,7 +23,7 @@ from overt.rewrites.core import Assign, Define, Do, For, Function, If, Note, Whi
 from overt.rewrites.members import members_of
 
 # Runtime helpers with an effect of their own.
-EFFECTS = frozenset("push print_ check store in_place".split())
+EFFECTS = frozenset("push print_ check store in_place stored_in".split())
 # Helpers that give a changed container, and may do so by changing the one they are given.
 CHANGES = frozenset("set_item appended changed popped".split())
 PURE_MODULES = ("numpy", "math", "overt", "scipy", "operator", "cmath")

@@ -25,6 +25,7 @@ from overt.rewrites.iterated_arrays import iterators_as_arrays
 from overt.rewrites.iterators import iterators_as_lists
 from overt.rewrites.kept_in_order import lists_kept_in_order
 from overt.rewrites.kept_whole import is_kept, shared_with_kept
+from overt.rewrites.late_reads import refuse_late_reads
 from overt.rewrites.managers import Managers
 from overt.rewrites.nonlocals import shared_by_argument
 from overt.rewrites.outputs import outputs_returned
@@ -34,6 +35,7 @@ from overt.rewrites.read_by_index import read_by_index
 from overt.rewrites.refusal import Refusal
 from overt.rewrites.scopes import Renamed, Scope, changed_names, locals_of, parameters
 from overt.rewrites.shared_defaults import Default, shared_defaults
+from overt.rewrites.stores_as_calls import calls_as_stores
 from overt.rewrites.storing import names_of_numbers
 from overt.rewrites.tail_calls import tail_calls_as_loop
 from overt.rewrites.views import assigned_names, written_through
@@ -78,9 +80,10 @@ class Builder(Flows):
             node = tail_calls_as_loop(node, self.text.object, bool(outer))
             taken = {n.id for n in ast.walk(node) if isinstance(n, ast.Name)}
             node = listed(node, taken)
+            refuse_late_reads(node, self.text.known)
             node = iterators_as_lists(node, self.text.known, self.text.generator, taken)
             shared = shared_defaults(node, live)
-            sure, unsure = foreign_names(node, locals_of(node), self.text.definition, shared)
+            sure, unsure = foreign_names(node, locals_of(node), self.text, shared)
             self.foreign |= sure
             self.unsure |= unsure
             node, stays = shared_by_argument(node, self.foreign)
@@ -134,6 +137,7 @@ class Builder(Flows):
             body = [choices_outside(s) for s in body]
             body = iterators_as_arrays(body, self.text.object)
             own = self.own(body, scope) - self.foreign
+            body = calls_as_stores(body, own, self.text.object, self.text.has_method)
             body = lists_kept_in_order(body, own, names, self.text.object)
             own = self.own(body, scope) - self.foreign
             variants = getattr(node, "variants", {})

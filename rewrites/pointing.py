@@ -124,8 +124,9 @@ class Pointing(Calls):
         elif target and target[0] == "*":
             self.bind(target[1], self.container(("rest", str(target)), refs))
         else:
-            for t in target:
-                self.bind(t, self.items(refs))
+            starred = any(not isinstance(t, str) and t[:1] == ("*",) for t in target)
+            for i, t in enumerate(target):
+                self.bind(t, self.items(refs) if starred else self.item(refs, i))
 
     # --- expressions
 
@@ -166,7 +167,8 @@ class Pointing(Calls):
             if picks_copies(node.slice):
                 return NOTHING
             if not has_slice(node.slice):
-                return self.items(held)
+                index = getattr(node.slice, "value", None)
+                return self.item(held, index) if type(index) is int else self.items(held)
             inner = frozenset(r for r in self.items(held) if r.view != ITEM)
             self.twin_as(id(node), held)
             parts = frozenset(
@@ -233,6 +235,11 @@ class Pointing(Calls):
             if isinstance(part, ast.Starred):
                 self.twin_as(id(node), self.of(part.value))
         held = [self.of(part) for part in parts]
+        if isinstance(node, ast.Tuple) and not any(isinstance(p, ast.Starred) for p in parts):
+            self.container(id(node), NOTHING, ITEMS, *held)
+            for i, refs in enumerate(held):
+                self.container(id(node), refs, str(i))
+            return frozenset([Ref(id(node))])
         return self.container(id(node), NOTHING.union(*held), ITEMS, *held)
 
 
@@ -254,9 +261,15 @@ def summary_of(function: Function, known: Known) -> Summary:
         work.grown = False
         result = work.of(function.result)
         work.block(function.body)
+    changers, calls = changers_in(work), list(work.calls.values())
+    seen = [*result, *(Ref(site) for site in work.held if is_given(site))]
+    seen += [r for refs in changers.values() for r in refs]
+    seen += [r for call in calls for refs in (frozenset([call.callee]), *call.args) for r in refs]
+    outside = work.reach(seen)  # what the caller may see
     held = {
         (site, place): refs
         for site, places in work.held.items()
+        if site in outside
         for place, refs in places.items()
         if refs - {Ref(("inside", site, place))}
     }
@@ -264,7 +277,25 @@ def summary_of(function: Function, known: Known) -> Summary:
     for change, surely in work.changed.items():
         if is_given(change.ref.site) and change.ref.view != MAYBE:
             changed[change.ref] = surely or changed.get(change.ref, False)
-    calls, twins = list(work.calls.values()), frozenset(work.twins)
+    twins = frozenset(work.twins & outside.keys())
+    changers = {site: refs for site, refs in changers.items() if site in outside}
     parts = function.result.elts if isinstance(function.result, ast.Tuple) else ()
     each = tuple(map(work.of, parts))
-    return Summary(result, held, changed, calls, twins, function.params, each)
+    return Summary(result, held, changed, calls, twins, changers, function.params, each)
+
+
+def changers_in(work: Pointing) -> dict[Any, Refs]:
+    """The nested functions that change what they see around them, and what that is."""
+    found = dict(work.changers)
+    for site, (function, _) in work.functions.items():
+        own = {p.name for p in function.params}
+        for r in work.known.summary(function).changed:
+            root = r.site
+            while root[0] == "inside":
+                root = root[1]
+            if root[1] not in own and is_local(root[1]):
+                held = work.of(core.name(root[1]))
+                inner = frozenset(work.reach(work.items(held))) if root != r.site else ()
+                refs = held if root == r.site else frozenset(map(Ref, inner))
+                found[site] = found.get(site, NOTHING) | refs
+    return found

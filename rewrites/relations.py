@@ -29,13 +29,22 @@ Load = Callable[[str], Function | None]
 Table = dict[str, set[str]]
 
 
+class Memo:
+    """What functions return of what they are given, for those that were looked at."""
+
+    def __init__(self) -> None:
+        self.known: dict[tuple[int, int | None, bool], tuple[Function, Shares]] = {}
+        self.cut: set[int] = set()  # functions that call themselves, met within themselves
+
+
 class Relations:
     """Who may share, from all assignments of a function; statements out of reach count as well."""
 
     def __init__(
         self, body: Block, arrays: frozenset[str] = frozenset(), load: Load | None = None,
-        reading: frozenset[int] = frozenset(),
+        reading: frozenset[int] = frozenset(), memo: Memo | None = None,
     ) -> None:  # fmt: skip
+        self.memo = memo if memo is not None else Memo()
         self.arrays = arrays  # names of arrays made here: a store into one copies
         self.load = load
         self.reading = reading  # functions whose result is being looked at
@@ -220,6 +229,7 @@ class Relations:
         if function is None:
             return self.constructed(call)
         if id(function) in self.reading:
+            self.memo.cut.add(id(function))
             return NOTHING
         if not any(isinstance(a, ast.Starred) for a in call.args):
             given: dict[str, ast.expr] = {
@@ -242,32 +252,47 @@ class Relations:
         if is_local(name) or name.startswith("@") or self.load is None:
             return NOTHING
         init = self.load(f"{name}.__init__")
-        if init is None or id(init) in self.reading:
+        if init is None:
+            return NOTHING
+        if id(init) in self.reading:
+            self.memo.cut.add(id(init))
             return NOTHING
         params = [p.name for p in init.params[1:]]
         given = dict(zip(params, call.args, strict=False))
         given |= {p: k.value for p in params for k in call.keywords if core.base(p) == k.arg}
-        inner = Relations(init.body, frozenset(), self.load, self.reading | {id(init)})
         found = NOTHING
-        for s in core.walk(init.body):
-            if isinstance(s, core.Do) and isinstance(s.node, ast.Assign):
-                for share in inner.reached(inner.sharing.of(s.node.value)):
-                    if share.name in given:
-                        found |= composed(share, self.sharing.of(given[share.name]))
+        for share in self.results(init, None, stored=True):
+            if share.name in given:
+                found |= composed(share, self.sharing.of(given[share.name]))
         return inside(found)
 
-    def results(self, function: Function, place: int | None) -> Shares:
-        """What a function's result shares with its parameters and with names around it."""
-        inner = Relations(function.body, frozenset(), self.load, self.reading | {id(function)})
-        result = function.result
-        if place is not None:
-            result = result.elts[place]  # type: ignore[attr-defined,union-attr]
+    def results(self, function: Function, place: int | None, stored: bool = False) -> Shares:
+        """What a function's result shares with its parameters and with names around it.
+
+        Or what is `stored` by it in objects.
+        """
+        key = id(function), place, stored
+        if key in self.memo.known:
+            return self.memo.known[key][1]
+        reading = self.reading | {id(function)}
+        inner = Relations(function.body, frozenset(), self.load, reading, self.memo)
+        values: list[ast.expr] = [function.result]
+        if stored:
+            nodes = [s.node for s in core.walk(function.body) if isinstance(s, core.Do)]
+            values = [n.value for n in nodes if isinstance(n, ast.Assign)]
+        elif place is not None:
+            values = [function.result.elts[place]]  # type: ignore[attr-defined,union-attr]
         own = core.assigned(function.body)
-        found = set()
-        for share in inner.reached(inner.sharing.of(result)):
-            if share.name not in own:
-                found.add(share)
-        return frozenset(found)
+        found = frozenset(
+            share
+            for value in values
+            for share in inner.reached(inner.sharing.of(value))
+            if share.name not in own
+        )
+        self.memo.cut.discard(id(function))
+        if not self.memo.cut:
+            self.memo.known[key] = function, found
+        return found
 
     def reached(self, shares: Iterable[Share]) -> Shares:
         """These, and what they come from: back to the parameters."""

@@ -18,6 +18,7 @@ FRESH, DERIVING, PASSING, HOLDING, VIEWING, COPYING, CHANGES, MAKING, UNKNOWN = 
 )
 ITEMS = ""  # the field of what a container holds in any place
 DEPTH = 4  # of what parameters hold; deeper things are one
+DEEP = "deep"  # what is made in calls of calls of calls
 WHOLE, PART, ITEM, MAYBE = range(4)  # MAYBE the whole of it
 
 
@@ -79,6 +80,7 @@ class Summary:
     changed: dict[Ref, bool] = field(default_factory=dict)  # surely, or only if it is an array
     calls: list[Call] = field(default_factory=list)  # of what the parameters bring
     twins: frozenset[Any] = frozenset()
+    changers: dict[Any, Refs] = field(default_factory=dict)  # closures that change what they see
     params: tuple[core.Param, ...] = ()
     parts: tuple[Refs, ...] = ()  # of a result that is a tuple
 
@@ -134,6 +136,7 @@ class Objects:
     ) -> None:
         for r in refs:
             change = Change(r, owners)
+            surely = surely and not (is_made(r.site) and r.site[1] == DEEP)
             if not self.changed.get(change, False) and (surely or change not in self.changed):
                 self.changed[change] = surely
                 self.grown = True
@@ -194,6 +197,14 @@ class Objects:
                 found |= self.inner(r.site, ITEMS)
         return frozenset(found)
 
+    def item(self, refs: Refs, index: int) -> Refs:
+        """What may be read from objects with a known index."""
+        found: set[Ref] = set()
+        for r in refs:
+            placed = r.site in self.containers and str(index) in self.held.get(r.site, ())
+            found |= self.inner(r.site, str(index)) if placed else self.items(frozenset([r]))
+        return frozenset(found)
+
     def reach(
         self, refs: Iterable[Ref], without: Collection[Any] = (), until: int | None = None
     ) -> dict[Any, int]:
@@ -241,6 +252,11 @@ def disjoint(parts: Iterable[Refs]) -> bool:
             return False
         seen |= sites
     return True
+
+
+def is_made(site: Any) -> bool:
+    """Whether an object is made by a function that is called, at a place of the text."""
+    return isinstance(site, tuple) and len(site) == 2 and isinstance(site[0], tuple)
 
 
 def depth(site: Any) -> int:

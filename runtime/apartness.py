@@ -17,11 +17,13 @@ __all__ = [
     "apart",
     "apart_arrays",
     "apart_held",
+    "apart_inside",
     "apart_items",
     "apart_values",
     "apart_views",
     "held_once",
     "item_once",
+    "items_once",
     "unshared_parts",
 ]
 
@@ -67,6 +69,15 @@ def apart_items(x: Any, *others: Any, beside: Any = None) -> None:
     for item in everything_in([x]):
         if item is not x and is_changeable(item):
             apart(item, *(other for other in others if other is not x), beside=beside)
+
+
+def apart_inside(x: Any, *others: Any, beside: Any = None) -> None:
+    """The same where the others are made anew from x, if that is an array.
+
+    >>> apart_inside([[1.0]], [[1.0]])
+    """
+    if not is_array(x):
+        apart_items(x, *others, beside=beside)
 
 
 def apart_values(x: Any, *others: Any, beside: Any = None) -> None:
@@ -152,6 +163,16 @@ def item_once(x: Any, holder: Any) -> None:
             "a list, dictionary or object holds one array or list in several places, and it is "
             "changed in one: in Python the change shows in all. Put a copy there: `x.copy()`"
         )
+
+
+def items_once(holder: Any) -> None:
+    """The same before a function changes what a container holds.
+
+    >>> items_once([1.0, 1.0])
+    """
+    for holding in everything_in([holder]):
+        for x in held_by(holding):
+            item_once(x, holder)
 
 
 def unshared_parts(x: Any, *whole: Any) -> None:

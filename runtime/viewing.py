@@ -134,8 +134,8 @@ def kept_where_number(g: Any, x: Any, index: Any, part: Any) -> Any:
 @with_rule(
     ("old", "new"),
     vjp=(
-        lambda g, out, old, new: where_number(g, new),
-        lambda g, out, old, new: where_mutable(g, new),
+        lambda g, out, old, new: where_number(g, old, new),
+        lambda g, out, old, new: where_mutable(g, old, new),
     ),
     jvp=lambda dots, out, old, new: changed_too(dots[0], dots[1]),
 )
@@ -145,14 +145,21 @@ def changed_too(old: Any, new: Any) -> Any:
     >>> changed_too([1], [1, 2]), changed_too(1, 2)
     ([1, 2], 1)
     """
-    return new if is_mutable(new) else old
+    return new if shows(old, new) else old
 
 
-def where_number(g: Any, new: Any) -> Any:
+def shows(old: Any, new: Any) -> bool:
+    """Whether a change shows under another name: of a tuple, if an item changed where it stands."""
+    if isinstance(old, tuple) and isinstance(new, tuple):
+        return len(old) == len(new)
+    return is_mutable(new)
+
+
+def where_number(g: Any, old: Any, new: Any) -> Any:
     """A cotangent that belongs to a value which keeps what it was."""
-    return None if is_mutable(new) else g
+    return None if shows(old, new) else g
 
 
-def where_mutable(g: Any, new: Any) -> Any:
+def where_mutable(g: Any, old: Any, new: Any) -> Any:
     """A cotangent that belongs to the object after its change."""
-    return g if is_mutable(new) else None
+    return g if shows(old, new) else None

@@ -178,6 +178,8 @@ class World:
                 self.visit(each)
         elif is_users_object(x):
             self.object(x)
+        elif isinstance(x, functools._lru_cache_wrapper) and not is_library(x.__module__):
+            self.complete = False  # nobody sees what it keeps
         else:
             self.visit(getattr(x, "__wrapped__", None))
 
@@ -197,7 +199,8 @@ class World:
                 continue
             data = []
             for name, value in vars(c).items():
-                plain = isinstance(value, (*NUMBERS, *CONTAINERS)) or is_array(value)
+                plain = value is None or isinstance(value, (*NUMBERS, *CONTAINERS))
+                plain = plain or is_array(value) or is_users_object(value)
                 if plain and not (name.startswith("__") and name.endswith("__")):
                     data.append(name)
                 for f in (value, *(getattr(value, n, None) for n in ("fget", "fset", "__func__"))):

@@ -1,9 +1,12 @@
 """Programs that change what is known or held elsewhere too."""
 
-# ruff: noqa: B006, B007, B023, B905, E731, F401, F841
+# ruff: noqa: B006, B007, B023, B905, E731, B009, F401, F841
 from __future__ import annotations
 
+import bisect
 import collections
+import contextlib
+import contextvars
 import copy
 import dataclasses
 import functools
@@ -11,6 +14,7 @@ import heapq
 import itertools
 import operator
 import random
+import threading
 import types
 from typing import Any, NamedTuple
 
@@ -35,6 +39,434 @@ class Point:
 
 def ident(a):
     return a
+
+
+def change_c1(s, v):
+    s[0][0] = v
+
+
+def c1(x):
+    a = np.array([x, 1.0])
+    s = (a, 2.0)
+    change_c1(s, x * x)
+    return s[0][0] * 3.0 + a[0]
+
+
+def change_c2(s, v):
+    s["a"] += v
+
+
+def c2(x):
+    s = {"a": np.array([x, 1.0])}
+    t = dict(s)
+    change_c2(s, x * x)
+    return s["a"][0] * 3.0 + t["a"][0]
+
+
+def change_c3(s, v):
+    s["a"] += v
+
+
+def c3(x):
+    s = {"a": np.array([x, 1.0])}
+    change_c3(s, x * x)
+    return s["a"][0] * 3.0
+
+
+def change_c4(s, v):
+    s["a"] += v
+    return s
+
+
+def c4(x):
+    s = {"a": np.array([x, 1.0])}
+    t = change_c4(s, x * x)
+    t["a"] += x
+    return s["a"][0] * 3.0
+
+
+def change_c5(s, v):
+    s["a"] += v
+    return s["a"]
+
+
+def c5(x):
+    s = {"a": np.array([x, 1.0])}
+    t = change_c5(s, x * x)
+    t += x
+    return s["a"][0] * 3.0
+
+
+def change_c6(s, v):
+    s[0][0] = v
+
+
+def c6(x):
+    a = np.array([x, 1.0])
+    s = [a, a]
+    change_c6(s, x * x)
+    return s[1][0] * 3.0
+
+
+def change_c7(s, v):
+    s[0] += v
+
+
+def c7(x):
+    a = np.array([x, 1.0])
+    s = [a, a]
+    change_c7(s, x * x)
+    return s[1][0] * 3.0
+
+
+def change_c8(s, v):
+    for r in s:
+        r += v
+
+
+def c8(x):
+    a = np.array([x, 1.0])
+    s = [a, np.ones(2)]
+    change_c8(s, x * x)
+    return a[0] * s[1][0]
+
+
+def change_c9(s, v):
+    for r in s:
+        r[0] = v
+
+
+def c9(x):
+    a = np.array([x, 1.0])
+    s = [a, np.ones(2)]
+    change_c9(s, x * x)
+    return a[0] * s[1][0]
+
+
+def change_c10(s, v):
+    for r in s:
+        r[0] = v
+
+
+def c10(x):
+    s = [np.zeros(2), np.ones(2)]
+    change_c10(s, x * x)
+    return s[0][0] * s[1][1]
+
+
+def change_c11(s, v):
+    s.append(v)
+    s[0][0] = v
+
+
+def c11(x):
+    a = np.array([x, 1.0])
+    s = [a]
+    change_c11(s, x * x)
+    return s[1] * a[0]
+
+
+def change_c12(s, k, v):
+    s[k][k] = v
+
+
+def c12(x):
+    s = [np.zeros(2), np.ones(2)]
+    change_c12(s, 1, x * x)
+    change_c12(s, 0, x)
+    return s[0][0] * s[1][1]
+
+
+def change_c13(s, v):
+    s.a[0] = v
+
+
+def c13(x):
+    s = Point(np.array([x, 1.0]))
+    change_c13(s, x * x)
+    return s.a[0] * s.a[1]
+
+
+def change_c14(s, v):
+    s.a += v
+
+
+def c14(x):
+    a = np.array([x, 1.0])
+    s = Point(a)
+    change_c14(s, x * x)
+    return s.a[0] * a[0]
+
+
+def change_c15(s, v):
+    s.a += v
+
+
+def c15(x):
+    a = np.array([x, 1.0])
+    s = Point(a.copy())
+    change_c15(s, x * x)
+    return s.a[0] * a[0]
+
+
+def c20(x):
+    a = np.array([x, 1.0])
+    s = Pair(a)
+    s.a[0] = x * x
+    return a[0] * s.a[1]
+
+
+def c21(x):
+    s = Pair(np.array([x, 1.0]))
+    s[0][0] = x * x
+    return s.a[0] * s.a[1]
+
+
+def c22(x):
+    s = (np.array([x, 1.0]), np.ones(2))
+    s[0][0] = x * x
+    s[1][:] = x
+    return s[0][0] * s[1][1]
+
+
+def c23(x):
+    s = (np.array([x, 1.0]), np.ones(2))
+    t = s
+    s[0][0] = x * x
+    return t[0][0] * s[1][1]
+
+
+def c24(x):
+    s = Pair(np.array([x, 1.0]), np.ones(2))
+    a, b = s
+    a[0] = x * x
+    return s.a[0] * b[1]
+
+
+def change_c27(s, k):
+    r = s[k]
+    r *= 2.0
+    return r
+
+
+def c27(x):
+    s = [np.array([x, 1.0]), np.ones(2)]
+    r = change_c27(s, 0)
+    return s[0][0] * r[0]
+
+
+def outer_c28(s, v):
+    inner_c28(s["p"], v)
+
+
+def inner_c28(p, v):
+    p["a"] += v
+
+
+def c28(x):
+    s = {"p": {"a": np.array([x, 1.0])}}
+    q = s["p"]
+    outer_c28(s, x)
+    return q["a"][0] * s["p"]["a"][0]
+
+
+def outer_c29(s, v):
+    inner_c29(s["p"], v)
+
+
+def inner_c29(p, v):
+    p["a"] += v
+
+
+def c29(x):
+    s = {"p": {"a": np.array([x, 1.0])}}
+    outer_c29(s, x)
+    return s["p"]["a"][0] * x
+
+
+def step_c30(state, v):
+    pos, vel = state
+    pos += vel * v
+    vel *= 0.9
+
+
+def c30(x):
+    state = (np.array([x, 1.0]), np.ones(2))
+    for _ in range(3):
+        step_c30(state, x)
+    return state[0][0] * state[1][1]
+
+
+def step_c31(pos, vel, v):
+    pos += vel * v
+    vel *= 0.9
+
+
+def c31(x):
+    pos, vel = np.array([x, 1.0]), np.ones(2)
+    trace = []
+    for _ in range(3):
+        step_c31(pos, vel, x)
+        trace.append(pos.copy())
+    return pos[0] * vel[1] + trace[0][0]
+
+
+def step_c32(pos, vel, v):
+    pos += vel * v
+    vel *= 0.9
+
+
+def c32(x):
+    pos, vel = np.array([x, 1.0]), np.ones(2)
+    trace = []
+    for _ in range(3):
+        step_c32(pos, vel, x)
+        trace.append(pos)
+    return pos[0] * vel[1] + trace[0][0]
+
+
+def c33(x):
+    pos = np.array([x, 1.0])
+    trace = []
+    for _ in range(3):
+        pos += x
+        trace.append(pos)
+    return pos[0] + trace[0][0]
+
+
+def c34(x):
+    pos = np.array([x, 1.0])
+    trace = []
+    for _ in range(3):
+        pos[0] = pos[0] * x
+        trace.append(pos)
+    return trace[0][0] + trace[-1][1]
+
+
+def c35(x):
+    pos = np.array([x, 1.0])
+    trace = []
+    for _ in range(3):
+        pos = pos + x
+        trace.append(pos)
+    return pos[0] + trace[0][0]
+
+
+def c36(x):
+    pos = np.array([x, 1.0])
+    best = pos
+    for _ in range(3):
+        pos += x
+        if pos[0] > 2.0:
+            best = pos
+    return best[0] * 2.0
+
+
+def c37(x):
+    pos = np.array([x, 1.0])
+    best = pos.copy()
+    for _ in range(3):
+        pos += x
+        if pos[0] > 1.5:
+            best = pos.copy()
+    return best[0] * 2.0
+
+
+def get_c38(d):
+    return d["k"]
+
+
+def c38(x):
+    d = {"k": np.array([x, 1.0])}
+    v = get_c38(d)
+    v += x
+    return d["k"][0]
+
+
+def get_c39(d):
+    return d["k"]
+
+
+def c39(x):
+    d = {"k": np.array([x, 1.0])}
+    v = get_c39(d)
+    d["k"] += x
+    return v[0]
+
+
+def make_c40(a):
+    def g(v):
+        a[0] = v
+
+    def h():
+        return a[0]
+
+    return g, h
+
+
+def c40(x):
+    a = np.array([x, 1.0])
+    g, h = make_c40(a)
+    g(x * x)
+    return h() * a[0]
+
+
+def make_c41(a):
+    def g(v):
+        a[0] = v
+        return a[0] * 2.0
+
+    return g
+
+
+def c41(x):
+    a = np.array([x, 1.0])
+    g = make_c41(a)
+    r = g(x * x)
+    return r * a[0]
+
+
+def change_c42(*arrays, v):
+    for a in arrays:
+        a[0] = v
+
+
+def c42(x):
+    a, b = np.array([x, 1.0]), np.ones(2)
+    change_c42(a, b, v=x * x)
+    return a[0] * b[0]
+
+
+def change_c43(**named):
+    named["a"][0] = named["v"]
+
+
+def c43(x):
+    a = np.array([x, 1.0])
+    change_c43(a=a, v=x * x)
+    return a[0] * 2.0
+
+
+def change_c44(a, v):
+    a[0] = v
+
+
+def c44(x):
+    a = np.array([x, 1.0])
+    args = (a, x * x)
+    change_c44(*args)
+    return a[0] * 2.0
+
+
+def change_c46(a, memo=[]):
+    memo.append(a)
+    return memo
+
+
+def c46(x):
+    u = change_c46(x)
+    w = change_c46(x * x)
+    return u[0] * w[1] + len(u)
 
 
 def a1(x):
@@ -582,6 +1014,7 @@ def b8(x):
 
 RIGHT = set(
     """
-    a16 a17 a19 a20 a21 a23 a28 a29 a42 a47 a53 a54 a56 a57 a58 a59 a63 b1 b2 b3 b4 b5 b6 b8
+    c3 c4 c10 c12 c13 c15 c21 c22 c23 c24 c27 c29 c31 c35 c37 c38 c39 c46 a16 a17 a19 a20
+    a21 a23 a28 a29 a42 a47 a53 a54 a56 a57 a58 a59 a63 b1 b2 b3 b4 b5 b6 b8
     """.split()
-)
+)  # the others may be refused

@@ -160,6 +160,15 @@ def put_part(holder: Any, step: Any, value: Any) -> None:
     elif isinstance(holder, (list, collections.deque)) and type(step) is not Attribute:
         holder[step] = value
         return
+    elif isinstance(holder, contextvars.ContextVar):
+        if value is MISSING:
+            raise NotImplementedError(
+                f"a compiled function sets the context variable {holder.name!r}, which has no "
+                "value yet: it cannot be set back while the program is made. Set it to something "
+                "before the first call"
+            )
+        holder.set(value)
+        return
     elif not isinstance(holder, type):
         object.__delattr__(holder, step) if value is MISSING else object.__setattr__(
             holder, step, value

@@ -142,11 +142,7 @@ class Watch:
         if not is_users_file(file) and not is_users(f):
             return
         self.codes.append(f)
-        definition = Definition(f)
-        if f.__kwdefaults__ or any(not is_constant(x) for x in f.__defaults__ or ()) or any(
-            not name.startswith("__") for name in vars(f)
-        ):  # fmt: skip
-            self.thing(definition)
+        self.thing(Definition(f))  # also without attributes: one may be set
         if not is_users_file(file):
             return
         found = reads.reads_of(f.__code__)
