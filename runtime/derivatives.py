@@ -153,24 +153,30 @@ def with_keys(x: Any, items: Any) -> Any:
 class ZeroOf:
     """What a `defaultdict` of tangents or cotangents holds for a key that nothing has set."""
 
-    def __init__(self, factory: Callable[[], Any]) -> None:
-        self.factory = factory
+    def __init__(self, factory: Callable[[], Any], zero: Callable[[Any], Any]) -> None:
+        self.factory, self.zero = factory, zero
 
     def __call__(self) -> Any:
-        return zeros_like_tree(self.factory())
+        return self.zero(self.factory())
 
     def __eq__(self, other: object) -> bool:
-        return isinstance(other, ZeroOf) and self.factory == other.factory
+        if not isinstance(other, ZeroOf):
+            return False
+        return self.factory == other.factory and self.zero is other.zero
 
     def __hash__(self) -> int:
         return hash(self.factory)
 
 
-def zero_items(x: Any, made: Any) -> Any:
-    """A zero of a container; of a `defaultdict` with zeros for the keys that it does not have."""
+def zero_items(x: Any, made: Any, zero: Callable[[Any], Any] | None = None) -> Any:
+    """A zero of a container; of a `defaultdict` with zeros for the keys that it does not have.
+
+    `zero` gives that of what a key then holds: `zeros_like_tree`, as cotangents have it.
+    """
     if type(x) is collections.defaultdict and x.default_factory is not None:
         factory = x.default_factory
-        made.default_factory = factory if isinstance(factory, ZeroOf) else ZeroOf(factory)
+        new = ZeroOf(factory, zero or zeros_like_tree)
+        made.default_factory = factory if isinstance(factory, ZeroOf) else new
     return made
 
 

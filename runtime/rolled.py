@@ -20,7 +20,7 @@ from overt.runtime.parts import NUMBERS, is_array, parts_of
 from overt.runtime.predicates import both, negated, predicate
 from overt.runtime.regions import while_
 from overt.runtime.saved import Buffers, Saved
-from overt.runtime.setbacks import Shared, Unlike
+from overt.runtime.setbacks import Changes, Shared, Unlike
 from overt.runtime.slots import RecordBuffers, SavedSlot, Slot, slot_of
 from overt.runtime.staging import Graph, capacity, run_in, set_outputs
 from overt.runtime.undefined import UndefinedValue
@@ -261,7 +261,17 @@ class _Rolled:
         except Exception:  # it needs a number as Python's, and fails again where that matters
             return
         if endless is True:
+            self._refuse_changes(graph, values)
             raise StagingError(f"{loop.where()}: its test depends on no variable that it changes")
+
+    def _refuse_changes(self, graph: Graph, values: list[Any]) -> None:
+        """Errors: Changes, if an iteration changes objects, which the test may ask."""
+        try:
+            run_in(graph, self.step, *values)
+        except Changes:
+            raise
+        except Exception:  # it fails for other reasons
+            return
 
     def _compose(self, slots: list[Slot], graph: Graph) -> list[Any]:
         inputs = iter(graph.inputs)

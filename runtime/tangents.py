@@ -94,7 +94,7 @@ def zero_dot(x: Any) -> Any:
     parts = children_of(x)
     if parts is None:
         return None
-    return zero_items(x, parts[1]([zero_dot(part) for part in parts[0]]))
+    return zero_items(x, parts[1]([zero_dot(part) for part in parts[0]]), zero_dot)
 
 
 def items_dot(dot: Any) -> Any:
