@@ -90,7 +90,16 @@ def _with_objects(loop: Loop, values: tuple) -> tuple:
         pass
     if is_short(loop):
         return run_in_python(loop, values)
-    return changing_loop(_staged, loop, values)
+    mark = Mark()
+    try:
+        return changing_loop(_staged, loop, values)
+    except (Changes, Escape, More):
+        raise
+    except Exception:
+        if loop.until is not None or _first_answer(loop, values) is None:
+            raise
+    mark.restore()  # Python knows what the test asks, such as whether a list is empty
+    return run_in_python(loop, values)
 
 
 def _may_run_in_python(loop: Loop, values: tuple) -> bool:
