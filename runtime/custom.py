@@ -17,6 +17,7 @@ from overt.runtime.batching import AUTO, vmap_call
 from overt.runtime.closures import Captures, captured_leaves
 from overt.runtime.derivatives import NoCotangent, add, is_inexact, materialize
 from overt.runtime.dual import Dual, dual, primal_at, tangent_at
+from overt.runtime.errors import OvertError
 from overt.runtime.lanes import Lanes, has_lanes
 from overt.runtime.levels import topmost
 from overt.runtime.parts import is_array
@@ -107,6 +108,8 @@ class CustomRule:
         nondiff_argnames: Sequence[str] = (),
     ):
         functools.update_wrapper(self, fun)
+        if not hasattr(self, "__name__"):  # of a partial, say
+            self.__name__ = getattr(getattr(fun, "func", fun), "__name__", type(fun).__name__)
         self.fun = fun
         numbers = [nondiff_argnums] if isinstance(nondiff_argnums, int) else nondiff_argnums
         names = [nondiff_argnames] if isinstance(nondiff_argnames, str) else nondiff_argnames
@@ -188,6 +191,22 @@ class CustomRule:
         """The same rule for arguments with an axis of lanes in front."""
         raise NotImplementedError
 
+    def _within(self, x: Any, level: int, made: Any) -> Any:
+        """What was made of a result at a level, under the levels that the result is of above it.
+
+        They are of values that the function has captured. Errors: OvertError for lanes.
+        """
+        if getattr(x, "level", 0) <= level:
+            return made
+        what = (
+            f"{self.__name__} has captured a value that a transformation inside of that of its "
+            "arguments differentiates or maps; give the value as an argument (closure_convert does)"
+        )
+        if type(x) is not Recorded:
+            raise OvertError(what)
+        inner = self._within(x.primal, level, made)
+        return x.tape.record([inner], [x], lambda _: [NoCotangent(what)])[0]
+
     def _dual_call(self, level: int, fixed: tuple, leaves: list, definition: Any) -> Any:
         primals = [primal_at(level, x) for x in leaves]
         dots = [tangent_at(level, x) for x in leaves]
@@ -196,10 +215,16 @@ class CustomRule:
         out, out_dot = self.forward(
             fixed, definition.unflatten(primals), definition.unflatten(dots), active
         )
-        results, out_definition = tree_flatten(out)
-        out_dots = out_definition.flatten_up_to(out_dot)
+        made, out_definition = tree_flatten(out)
+        results = [_below(x, level) for x in made]
+        # The rule is that of the arguments; values that it has captured have their own tangents.
+        out_dots = [
+            add(primal_at(level, _below(dot, level)), tangent_at(level, x))
+            for x, dot in zip(results, out_definition.flatten_up_to(out_dot), strict=True)
+        ]
         return out_definition.unflatten(
-            dual(x, dot, level) for x, dot in zip(results, out_dots, strict=True)
+            self._within(x, level, dual(primal_at(level, result), dot, level))
+            for x, result, dot in zip(made, results, out_dots, strict=True)
         )
 
     def _recorded_call(self, tape: Any, fixed: tuple, leaves: list, definition: Any) -> Any:
@@ -213,17 +238,26 @@ class CustomRule:
         )
         active = definition.unflatten(tape.primal(x) is not x for x in leaves)
         out, pull = self.reverse(fixed, primals, active)
-        results, out_definition = tree_flatten(out)
+        whole, out_definition = tree_flatten(out)
+        made = [_below(x, tape.level) for x in whole]
+        results = list(map(tape.primal, made))
         filled_in = _symbolic if self.symbolic_zeros else materialize
+        # What a result owes to differentiated values that the function has captured.
+        captured = [i for i, x in enumerate(made) if tape.owns(x)]
 
         def pullback(gs: list[Any]) -> list[Any]:
             filled = [filled_in(g, x) for g, x in zip(gs, results, strict=True)]
-            bars = pull(out_definition.unflatten(filled))
-            return [*definition.flatten_up_to(_whole(bars, primals)), *[nothing] * count]
+            with tape.bygone():
+                bars = tree_map(tape.primal, pull(out_definition.unflatten(filled)))
+            own = definition.flatten_up_to(_whole(bars, primals))
+            return [*own, *[nothing] * count, *[gs[i] for i in captured]]
 
         count = len(held.values)
-        recorded = tape.record(results, [*leaves, *held.values], pullback)
-        return out_definition.unflatten(recorded)
+        operands = [*leaves, *held.values, *[made[i] for i in captured]]
+        recorded = tape.record(results, operands, pullback)
+        return out_definition.unflatten(
+            self._within(x, tape.level, y) for x, y in zip(whole, recorded, strict=True)
+        )
 
     def _lanes_call(self, level: int, fixed: tuple, leaves: list, definition: Any) -> Any:
         peers = [type(x) is Lanes and x.level == level for x in leaves]
@@ -232,6 +266,13 @@ class CustomRule:
         axes = definition.unflatten([0 if peer else None for peer in peers])
         batched = self.over_lanes(axes, lanes, fixed)
         return tree_map(lambda x: Lanes(x, level), batched(*definition.unflatten(values)))
+
+
+def _below(x: Any, level: int) -> Any:
+    """A value as it is at a level and below."""
+    while type(x) is Recorded and x.level > level:
+        x = x.primal
+    return x
 
 
 def _hides_derivative(x: Any, level: int) -> bool:

@@ -198,7 +198,10 @@ def children_of(x: Any) -> tuple[list[Any], Callable[[list[Any]], Any]] | None:
 
 
 class NoCotangent:
-    """The cotangent of a value that a derivative rule holds fixed: to use it is an error."""
+    """The cotangent of a value that a derivative rule holds fixed: to use it is an error.
+
+    What is added to it is not known either, nor the cotangents that depend on it.
+    """
 
     def __init__(self, message: str):
         self.message = message
@@ -207,7 +210,11 @@ class NoCotangent:
         """Say that the derivative is not known."""
         raise UnexpectedTracerError(self.message)
 
-    __array__ = __add__ = __radd__ = __mul__ = __rmul__ = refuse
+    def __add__(self, _: Any) -> NoCotangent:
+        return self
+
+    __radd__ = __add__
+    __array__ = __mul__ = __rmul__ = refuse
 
 
 def add(a: Any, b: Any) -> Any:

@@ -14,7 +14,7 @@ from typing import Any, NamedTuple
 
 from overt.runtime.array import Array
 from overt.runtime.aval import aval_of
-from overt.runtime.derivatives import add, is_inexact, materialize
+from overt.runtime.derivatives import NoCotangent, add, is_inexact, materialize
 from overt.runtime.differentiation import has_rule, operand_cotangents
 from overt.runtime.errors import OvertError
 from overt.runtime.interop import as_array
@@ -44,14 +44,14 @@ class Entry(NamedTuple):
 class Tape:
     """The calls of one level, in order."""
 
-    __slots__ = ("level", "linear", "entries", "count", "pauses", "finished")
+    __slots__ = ("level", "linear", "entries", "count", "pauses", "rules", "finished")
 
     def __init__(self, level: int, linear: bool = False):
         self.level = level
         self.linear = linear  # whether what is recorded is promised to be linear
         self.entries: list[Entry] = []
         self.count = 0
-        self.pauses = 0
+        self.pauses = self.rules = 0
         self.finished = False
 
     @contextmanager
@@ -63,6 +63,18 @@ class Tape:
         finally:
             self.pauses -= 1
 
+    @contextmanager
+    def bygone(self) -> Iterator[None]:
+        """Compute with values of this tape after it has ended, without their derivative.
+
+        It is for the rule of a function that has captured such values.
+        """
+        self.rules += 1
+        try:
+            yield
+        finally:
+            self.rules -= 1
+
     def variable(self, primal: Any) -> Recorded:
         """A new value on this tape."""
         self.count += 1
@@ -71,6 +83,8 @@ class Tape:
     def record(self, results: Sequence[Any], operands: Sequence[Any], pullback: Callable) -> list:
         """Note a call; its results as recorded values (integers as they are)."""
         if self.finished:
+            if self.rules:
+                return list(results)
             raise OvertError(
                 "a value is used after the function that it was differentiated in has returned: it "
                 "was kept in a variable outside or in a result that is not a container of arrays"
@@ -101,7 +115,9 @@ class Tape:
             gs = [None if i is None else bars.pop(i, None) for i in entry.results]
             if all(g is None for g in gs):
                 continue
-            for i, bar in zip(entry.operands, entry.pullback(gs), strict=True):
+            unknown = next((g for g in gs if type(g) is NoCotangent), None)
+            made = [unknown] * len(entry.operands) if unknown else entry.pullback(gs)
+            for i, bar in zip(entry.operands, made, strict=True):
                 if i is not None and bar is not None:
                     bars[i] = add(bars.get(i), bar)
         return bars

@@ -138,7 +138,8 @@ def recorded_loop(loop: Loop, carry: tuple, tape: Tape, run: Callable) -> tuple:
         forward = Loop(lambda item, *state: body(item[0], *state), None, numbered, loop.until)
     forward.of = loop
     with tape.paused():
-        *out, passed = run(forward, (*start, Saved()))
+        copies = tree_map(lambda x: x, start)  # to read a `defaultdict` may change it
+        *out, passed = run(forward, (*copies, Saved()))
     refuse_new_functions(turned.plain(out), start)
 
     def pullback(out_bar: Any) -> list[Any]:
@@ -208,7 +209,10 @@ class _Iteration:
 def _only_floats(bars: Any, values: Any) -> Any:
     """Cotangents with None for what has no derivative and zeros for what has none yet."""
     leaves, definition = tree_flatten(values)
+    try:
+        parts = definition.flatten_up_to(bars)
+    except ValueError:  # a `defaultdict` has items by now that the values did not have
+        parts = definition.flatten_up_to(materialize(bars, values))
     return definition.unflatten(
-        materialize(bar if is_inexact(x) else None, x)
-        for bar, x in zip(definition.flatten_up_to(bars), leaves, strict=True)
+        materialize(bar if is_inexact(x) else None, x) for bar, x in zip(parts, leaves, strict=True)
     )

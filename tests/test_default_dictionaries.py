@@ -87,3 +87,20 @@ def test_as_an_argument(kind):
         bars = slope(kind(b=2.0, a=0.7), 0.5)
         assert type(bars) is type(kind()) and list(bars) == ["b", "a"]
         assert numpy.allclose([bars["a"], bars["b"]], [0.5, 0.5])
+
+
+@pytest.mark.filterwarnings("ignore::overt.errors.RecordedWarning")
+def test_dictionaries_that_grow_in_recorded_loops():
+    def grown(x, made):
+        d = defaultdict(made)
+        for i in range(3):
+            d[i % 2] += [x * i] if made is list else x * i
+        order = OrderedDict(a=x)  # its derivative is recorded
+        total = sum(d[0]) + sum(d[1]) if made is list else d[0] + d[1]
+        return total + order["a"]
+
+    for made in (float, list):
+        f = lambda x, made=made: grown(x, made)
+        for t in (lambda g: g, overt.jit):
+            assert float(t(f)(2.0)) == 8.0
+            assert float(t(overt.grad(f))(2.0)) == 4.0

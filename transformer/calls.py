@@ -40,6 +40,7 @@ from overt.runtime.special_methods import lifting_special_methods
 from overt.runtime.tangents import class_has_operators, listed
 from overt.runtime.world import is_users_object
 from overt.transformer import transformed
+from overt.transformer.custom import custom_gradient
 from overt.transformer.function_pairs import (
     ArrangedPull,
     FunctionPull,
@@ -92,6 +93,7 @@ CHANGERS = (appended, changed, in_place, popped, set_item)
 CACHES = (functools.cache, functools.lru_cache)
 COPIES = (copy.copy, copy.deepcopy)
 CHOSEN = "a function chosen by data holds values that are being differentiated"
+RULE = "a rule for a derivative is made by a function that is differentiated itself"
 TURNS = "a generator changes what the loop over it sees between its steps"
 CONTAINERS = (list, tuple, dict, set, types.MappingProxyType)
 
@@ -118,6 +120,8 @@ def call_pair(f: Any, args: tuple[Any, ...], keywords: dict[str, Any]) -> Any:
         return differentiated_vjp(args, keywords)
     if is_wrapper(f):
         return of_wrapper(f, args, keywords)
+    if f is custom_gradient:
+        raise Escape(f, RULE)
     if f in CACHES and args and callable(args[0]):  # what it saves is no matter of derivatives
         return args[0], Pullback(WrapPull(len(args), tuple(keywords)), ())
     if f in COPIES and len(args) == 1:

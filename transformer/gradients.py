@@ -12,7 +12,7 @@ from overt.rewrites.refusal import Refusal
 from overt.runtime import dtypes
 from overt.runtime.array import Array
 from overt.runtime.aval import aval_of
-from overt.runtime.derivatives import is_array, materialize
+from overt.runtime.derivatives import NoCotangent, is_array, materialize
 from overt.runtime.dispatch import CHECKS
 from overt.runtime.escape import settled
 from overt.runtime.interop import as_array
@@ -200,6 +200,8 @@ class Gradient(Transformed):
 
     def check_output(self, value: Any) -> None:
         """The differentiated function must give one real number."""
+        if isinstance(value, NoCotangent):
+            value.refuse()
         if not is_array(value):
             raise TypeError(
                 f"Gradient only defined for scalar-output functions. Output was: {value!r}."

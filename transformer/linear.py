@@ -88,10 +88,11 @@ def closure_convert(fun: Callable, *example_args: Any) -> tuple[Callable, list[A
     """
     captures = Captures(captured_leaves(fun, _is_followed))
     count = len(captures.values)
+    without = captures.marked(fun)  # so that what comes from it holds none of them
 
     def converted(*args: Any) -> Any:
         end = len(args) - count
-        return captures.replaced(fun, args[end:])(*args[:end])
+        return captures.replaced(without, args[end:])(*args[:end])
 
     return converted, list(captures.values)
 
