@@ -44,7 +44,7 @@ class Calls(Operations):
             and not self.program.resolver.is_users_method(value.func.attr)
         ):
             read = as_function_of_array(value, self.activity.expr)
-            if read is None:
+            if read is None or value.func.attr in ("min", "max") and self.is_part(value.func.value):
                 return self.unknown(s, target, value, bar)
             fn, args = read
         if isinstance(value.func, ast.Name) and value.func.id in SET_ITEM and len(args) == 3:
@@ -190,6 +190,20 @@ class Calls(Operations):
         self.out.append(Assign(tuple(held), called))
         for i, h in zip(active, held, strict=True):
             self.give(bound[i], core.name(h), array=is_array(i))
+
+    def is_part(self, holder: ast.expr) -> bool:
+        """Whether an object is `x.at[i]`, whose `min` and `max` are updates."""
+        part = self.given(holder)
+        places = self.given(part.value) if isinstance(part, ast.Subscript) else None
+        return isinstance(places, ast.Attribute) and places.attr == "at"
+
+    def given(self, node: ast.expr) -> ast.expr:
+        """What a name is given; anything else as it is."""
+        if isinstance(node, ast.Name):
+            for s in core.walk(self.function.body):
+                if isinstance(s, Assign) and s.target == node.id:
+                    return s.value
+        return node
 
     def unknown(self, s: Assign, target: str, value: ast.Call, bar: Bar) -> list[Stmt]:
         """A call that is resolved when it is reached: `y, y_pull = vjp_of(f, x)`."""

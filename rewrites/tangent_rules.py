@@ -12,12 +12,13 @@ import functools
 import inspect
 import types
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 import overt.runtime
 import overt.runtime.numpy as ours
 from overt.rewrites import core
+from overt.rewrites.core import Assign
 from overt.rewrites.pushes import is_push, push
 from overt.rewrites.refusal import Refusal
 from overt.rewrites.reverse_calls import bind
@@ -37,6 +38,7 @@ if TYPE_CHECKING:
 
 LINEAR_UPDATES = ("set", "add", "subtract", "sub", "get")
 UPDATES = (*LINEAR_UPDATES, "multiply", "mul", "divide", "power", "min", "max")
+ONCE = ("map", "zip", "filter", "iter", "reversed", "enumerate")  # what they give is read once
 MOVING_METHODS = ("items", "values", "copy")
 
 # What derivative code calls that is linear in one argument: its position.
@@ -223,6 +225,7 @@ class TangentRules:
     def unknown(self, value: ast.Call) -> ast.Call:
         """A call that is resolved when it is reached."""
         walk = self.walk
+        self.listed(value)
         args = [self.operand(a) for a in value.args]
         called = [value.func, core.tuple_of(list(value.args)), core.tuple_of(args)]
         named: list[ast.keyword] = []
@@ -246,6 +249,18 @@ class TangentRules:
         if f_dot is not None:
             named.append(ast.keyword("f_dot", f_dot))
         return ast.copy_location(ast.Call(core.name("@jvp_of"), called, named), value)
+
+    def listed(self, value: ast.Call) -> None:
+        """Make a list of an iterator that a call spreads: its tangents are spread beside it."""
+        for a in value.args:
+            name = (
+                a.value.id if isinstance(a, ast.Starred) and isinstance(a.value, ast.Name) else ""
+            )
+            for i, s in enumerate(self.walk.out if name else ()):
+                if not (isinstance(s, Assign) and s.target == name) or s.origin.line:
+                    continue
+                if core.is_call_of(s.value, *ONCE):
+                    self.walk.out[i] = replace(s, value=core.call("list", s.value))
 
     def operand(self, a: ast.expr) -> ast.expr:
         if isinstance(a, ast.Starred):

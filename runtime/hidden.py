@@ -15,6 +15,7 @@ from overt.runtime.closures import captured
 from overt.runtime.derivatives import children_of
 from overt.runtime.escape import below
 from overt.runtime.parts import is_array
+from overt.runtime.undefined import UndefinedValue
 
 __all__ = ["hides", "is_object", "keeps_unseen"]
 
@@ -70,6 +71,8 @@ def hides(level: int, x: Any) -> bool:
 
 def _inside(x: Any) -> list[Any]:
     """What something that is no container holds."""
+    if type(x) is UndefinedValue:
+        return []
     if isinstance(x, types.FunctionType):
         return captured(x)
     if isinstance(x, types.MethodType):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 import numpy
@@ -44,3 +45,45 @@ def test_complex_arccosh_on_the_left() -> None:
 
 def test_dilogarithm_of_the_smallest_number() -> None:
     numpy.testing.assert_allclose(special.spence(np.float32(3e-45)), numpy.pi**2 / 6, rtol=1e-6)
+
+
+def at_the_origin(x: Any, y: Any) -> Any:
+    return np.hypot(x, y) * 2.0
+
+
+def test_hypot_has_no_slope_at_the_origin() -> None:
+    for f in (at_the_origin, lambda x, y: 2.0 * math.hypot(x, y)):
+        for grad in (overt.grad(f, (0, 1)), overt.jit(overt.grad(f, (0, 1)))):
+            assert [float(v) for v in grad(0.0, 0.0)] == [0.0, 0.0]
+            numpy.testing.assert_allclose(grad(3.0, -4.0), [1.2, -1.6], rtol=1e-6)
+        assert float(overt.jvp(f, (0.0, 0.0), (1.0, 1.0))[1]) == 0.0
+        numpy.testing.assert_allclose(overt.grad(overt.grad(f))(3.0, 4.0), 0.256, rtol=1e-5)
+
+
+@pytest.mark.parametrize("name", ["max", "min"])
+def test_parts_no_larger_or_smaller_than_a_number(name: str) -> None:
+    weights = np.array([1.0, 2.0, 3.0])
+
+    def f(x: Any) -> Any:
+        part = x.at[1:]
+        return np.sum(getattr(x.at[0], name)(0.5) * weights) + np.sum(
+            (part.max(0.5) if name == "max" else part.min(0.5)) * weights
+        )
+
+    x = numpy.array([0.1, 0.9, 0.3], "float32")
+    kept = x > 0.5 if name == "max" else x < 0.5
+    wanted = numpy.array([1.0, 2.0, 3.0]) * [kept[0], 1, 1] + [1.0, 2.0 * kept[1], 3.0 * kept[2]]
+    for found in (overt.grad(f)(x), overt.jit(overt.grad(f))(x), overt.jacfwd(f)(x)):
+        numpy.testing.assert_allclose(found, wanted)
+
+
+def scaled(x: Any, a: Any, b: Any) -> Any:
+    return x * a + b * x
+
+
+def test_iterators_spread_into_calls() -> None:
+    def f(x: Any) -> Any:
+        return scaled(x, *map(lambda c: c * 2.0, [1.0, 2.0]))
+
+    for found in (overt.grad(f)(3.0), overt.jvp(f, (3.0,), (1.0,))[1], overt.jacfwd(f)(3.0)):
+        assert float(found) == 6.0

@@ -185,14 +185,32 @@ def _lower_hypot(b: Any, x: Any, y: Any, *, avals: Any, out: Any) -> Any:
     return b.select(infinite, infinity, result)
 
 
+@composite(
+    arrays=("x", "size"),
+    vjp=(
+        lambda g, out, x, size: unit_part(g, size),
+        lambda g, out, x, size: -times(unit_part(g, size), out),
+    ),
+    elementwise=True,
+)
+def unit_part(x: Any, size: Any) -> Any:
+    """`x / size`, and zero where a vector's `size` is.
+
+    >>> print(unit_part(3.0, 5.0), unit_part(0.0, 0.0))
+    0.6 0.0
+    """
+    still = size == 0
+    return np.where(still, 0, x / np.where(still, 1, size))
+
+
 hypot = Primitive(
     "hypot",
     elementwise=True,
     float_only=True,
     lower=_lower_hypot,
     vjp=(
-        lambda g, out, x, y: times(g, over(x, out)),
-        lambda g, out, x, y: times(g, over(y, out)),
+        lambda g, out, x, y: times(g, unit_part(x, out)),
+        lambda g, out, x, y: times(g, unit_part(y, out)),
     ),
     doc="""`sqrt(x**2 + y**2)` without overflow; its derivative at the origin is zero.
 
