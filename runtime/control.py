@@ -21,6 +21,7 @@ from overt.runtime.record import RECORDING, Tape
 from overt.runtime.rollback import Mark
 from overt.runtime.setbacks import Changes, Differing, HoldsValues, More, Shared, Unlike
 from overt.runtime.tree import tree_leaves
+from overt.runtime.unrolling import Unrolled
 
 __all__ = [
     "for_loop",
@@ -173,6 +174,8 @@ def _staged(loop: Loop, values: tuple) -> tuple:
                     return _loop_tuple(loop, values, none=True)
                 if not _starts(loop, values):
                     raise _explained(loop, again) from None
+        if isinstance(error, Unrolled):  # for these lists, which may be others the next time
+            return run_in_python(loop, values)
     remember(site, True)
     return run_in_python(loop, values)
 

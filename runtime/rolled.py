@@ -24,6 +24,7 @@ from overt.runtime.setbacks import Changes, Shared, Unlike
 from overt.runtime.slots import RecordBuffers, SavedSlot, Slot, slot_of
 from overt.runtime.staging import Graph, capacity, run_in, set_outputs
 from overt.runtime.undefined import UndefinedValue
+from overt.runtime.unrolling import counters
 from overt.runtime.unsure import certain, has_unsure, named
 from overt.runtime.world import is_frozen, is_value
 
@@ -217,6 +218,7 @@ class _Rolled:
         for _ in range(_MOST_PASSES):
             region = Graph([a for s in slots for a in s.spec.avals()], self.graph)
             region.trips, region.repeats = self.trips, True
+            region.counted = self._counts()
             values = self._compose(slots, region)
             out = run_in(region, self.step, *values)
             new: list[Slot] = []
@@ -241,6 +243,13 @@ class _Rolled:
             return isinstance(loop.items.length, int)
         assert loop.test is not None
         return type(predicate(loop.test(*self.inits[2:]))) is bool
+
+    def _counts(self) -> bool:
+        """Whether the number of iterations depends on nothing but the counters around the loop."""
+        loop = self.loop
+        if loop.items is None or loop.until is not None or self.masked:
+            return False
+        return isinstance(loop.items.length, int) or bool(counters(loop.items.length))
 
     def _refuse_endless(self, slots: list[Slot]) -> None:
         """A test that no variable changes: what it asks for is changed in place, by Python."""

@@ -70,7 +70,8 @@ class Graph:
     """What one function, or one region of control flow inside it, does."""
 
     __slots__ = ("parent", "root", "nodes", "source", "inputs", "outputs", "out", "capacities",
-                 "effect", "closed", "learned", "records", "trips", "repeats")  # fmt: skip
+                 "effect", "closed", "learned", "records", "trips", "repeats",
+                 "counted")  # fmt: skip
 
     def __init__(self, avals: Sequence[Aval], parent: Graph | None = None):
         self.parent = parent
@@ -87,6 +88,7 @@ class Graph:
         self.records: dict[Any, Any] = {}  # what has failed, by who is told: see `checks`
         self.trips: int | None = None  # of a loop's body, whose first input is the iteration
         self.repeats = False  # whether this is a loop's body
+        self.counted = False  # and Python could run the loop, or if it ran those around it
 
     def add_input(self, aval: Aval) -> Symbolic:
         """One more input."""

@@ -18,6 +18,7 @@ from overt.runtime.index_range import range_of
 from overt.runtime.lanes import Lanes
 from overt.runtime.one_of import OneOf
 from overt.runtime.predicates import negated
+from overt.runtime.unrolling import unroll_if_shorter
 
 __all__ = ["is_open_place", "item_of", "key_of", "with_item"]
 
@@ -40,6 +41,7 @@ def item_of(table: Any, index: Any) -> Any:
         return chosen_object(np.clip(counted(index, table), 0, len(table) - 1), table)
     if all(map(callable, table)):
         return OneOf(np.clip(counted(index, table), 0, len(table) - 1), table)
+    unroll_if_shorter(table, index)
     place, found = counted(index, table), table[-1]
     for i in reversed(range(len(table) - 1)):
         found = chosen_item(place <= i if i == 0 else place == i, table[i], found)
@@ -136,6 +138,7 @@ def with_item(table: Any, index: Any, value: Any) -> Any:
         keys = number_keys(table, index, missing=has_key(table, index))
         items = {k: chosen_item(index == k, value, table[k]) for k in keys}
         return with_keys(table, {**table, **items})
+    unroll_if_shorter(table, index)
     place = counted(index, table, "assignment ")
     return [chosen_item(place == i, value, item) for i, item in enumerate(table)]
 
