@@ -16,7 +16,7 @@ from overt.runtime.staging import Graph, Symbolic, is_known
 
 __all__ = ["Unrolled", "counters", "unroll_if_shorter"]
 
-FEW = 8  # items, among which a choice is cheap
+FEW = 5  # items, among which a choice is cheap
 MOST_STEPS = 5_000
 STEPS_AN_ITEM = 4
 
