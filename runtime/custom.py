@@ -177,6 +177,11 @@ class CustomRule:
         """Refuse a function whose derivative was not given yet."""
         raise NotImplementedError
 
+    def has_captured(self, wanted: Callable[[Any], bool]) -> bool:
+        """Whether the function or its rule has captured a value of that kind."""
+        rules = (getattr(self, name, None) for name in ("fun", "jvp", "fwd", "bwd"))
+        return any(captured_leaves(rule, wanted) for rule in rules if rule is not None)
+
     def forward(
         self, fixed: tuple, primals: tuple, tangents: tuple, active: Any = None
     ) -> tuple[Any, Any]:

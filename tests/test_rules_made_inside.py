@@ -148,3 +148,38 @@ def test_converted_closures_in_a_loop() -> None:
         assert numpy.allclose(t(lowest)(2.0), 4.0)
         assert numpy.allclose(t(overt.grad(lowest))(3.0), 6.0)
         assert numpy.allclose(t(overt.vmap(overt.grad(lowest)))(np.array([1.0, 3.0])), [2.0, 6.0])
+
+
+def weighted(w):
+    @overt.custom_vjp
+    def total(x):
+        return np.dot(w, x)
+
+    total.defvjp(lambda x: (np.dot(w, x), None), lambda _, g: (2.0 * g * w,))
+    return total
+
+
+@pytest.mark.parametrize("jit", [False, True])
+def test_rules_that_a_function_returns(jit: bool) -> None:
+    t = overt.jit if jit else lambda g: g
+    w, x = np.array([1.0, 2.0]), np.ones(2)
+
+    def by_w(x, w):
+        return weighted(w)(x) ** 2
+
+    def in_a_loop(w):
+        total = 0.0
+        for i in range(3):
+            total = total + weighted(w * (i + 1))(x)
+        return total
+
+    def in_a_branch(w, y):
+        if y > 0:
+            return weighted(w)(x) * y
+        return y
+
+    by_x, by_weights = t(overt.grad(by_w, (0, 1)))(x, w)
+    assert numpy.allclose(by_x, [12.0, 24.0]) and numpy.allclose(by_weights, [6.0, 6.0])
+    assert numpy.allclose(t(overt.grad(in_a_loop))(w), [6.0, 6.0])
+    lanes = t(overt.vmap(overt.grad(in_a_branch), (None, 0)))(w, np.array([2.0, -1.0]))
+    assert numpy.allclose(lanes, [[2.0, 2.0], [0.0, 0.0]])

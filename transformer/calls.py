@@ -20,6 +20,7 @@ from typing import Any
 from overt.rewrites.refusal import Refusal
 from overt.runtime.containers import COPIED, appended, changed, in_place, popped
 from overt.runtime.cotangents import Moved, Token, move, shapes_in
+from overt.runtime.custom import CustomRule
 from overt.runtime.derivatives import dtype_of, is_inexact, zeros_like_tree
 from overt.runtime.escape import (
     KEPT,
@@ -38,6 +39,7 @@ from overt.runtime.primitive import rule_of
 from overt.runtime.record import vjp_call
 from overt.runtime.special_methods import lifting_special_methods
 from overt.runtime.tangents import class_has_operators, listed
+from overt.runtime.tree import tree_leaves
 from overt.runtime.world import is_users_object
 from overt.transformer import transformed
 from overt.transformer.custom import custom_gradient
@@ -558,6 +560,8 @@ def recorded_call(
         if outermost:
             settled(tape.level, f, args, keywords)
             return
+        if any(isinstance(x, CustomRule) and x.has_captured(tape.owns) for x in tree_leaves(out)):
+            raise Escape(f, RULE)
         objects = held_by(out)
         kept = is_kept(tape.level, f, args, keywords, objects) or is_captured(tape.level, objects)
         if kept or keeps_unseen(tape.level, f, *held_by(args), *objects):
