@@ -132,6 +132,24 @@ def changes_contents(node: ast.stmt) -> bool:
     return isinstance(f, ast.Attribute) and f.attr in CHANGING
 
 
+def changed_in_place(function: Function) -> set[str]:
+    """Names of containers that a function, or one nested in it, changes where they stand."""
+    found: set[str] = set()
+    for s in every(function.body):
+        places: list[ast.expr] = []
+        if isinstance(s, Do) and isinstance(s.node, ast.Assign | ast.Delete):
+            places = [t.value for t in s.node.targets if isinstance(t, ast.Subscript)]
+        for c in own_calls(s):
+            if isinstance(c.func, ast.Attribute) and c.func.attr in CHANGING | TAKING:
+                places.append(c.func.value)
+        for place in places:
+            while isinstance(place, ast.Subscript):
+                place = place.value
+            if isinstance(place, ast.Name):
+                found.add(place.id)
+    return found
+
+
 def has_effects(block: core.Block, effectful: frozenset[str], callees: Callees) -> bool:
     """Whether a block must be run by Python itself."""
     for s in core.walk(block):

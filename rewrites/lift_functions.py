@@ -22,6 +22,7 @@ from overt.rewrites.core import (
     With,
 )
 from overt.rewrites.effects import (
+    changed_in_place,
     effects_of,
     every,
     has_effects,
@@ -73,6 +74,7 @@ class FunctionLifter:
         self.passed = passed_in(function)
         self.called_names: set[str] = set()  # those called now or by a derivative
         self.effectful = effects_of(function)
+        self.in_place = changed_in_place(function)
         self.globals = {
             n
             for s in every(function.body)
@@ -142,6 +144,7 @@ class FunctionLifter:
         )
         said = "@in_turn" if takes_turns(f) else "@once_a_call" if changes else ""
         if said:
+            self.module.changed = True
             body = (Do(ast.Expr(core.call(core.name(said))), NOWHERE), *body)
         return direct(replace(f, params=params, body=body, result=result))
 
@@ -202,7 +205,7 @@ class FunctionLifter:
         return Expressions(self).plain(node)
 
     def lift_Assign(self, s: Assign) -> list[core.Stmt]:
-        if isinstance(s.target, str) and self.is_plain(s.value):
+        if isinstance(s.target, str) and s.target not in self.in_place and self.is_plain(s.value):
             self.plain.add(s.target)
         if s.target in self.called_names:
             found = Expressions(self).item_of(s.value)
@@ -353,7 +356,7 @@ class FunctionLifter:
             found |= inside
         found -= self.functions | self.lifted_here
         # A copy of a container that others hold too would not show them what changes.
-        found -= {n for n in found if core.base(n) in self.foreign}
+        found -= {n for n in found if core.base(n) in self.foreign} | self.in_place
         seen: dict[str, str] = {}
         for n in self.ordered(found):
             seen.setdefault(n, n)

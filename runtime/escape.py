@@ -5,6 +5,7 @@ from __future__ import annotations
 from contextvars import ContextVar
 from typing import Any
 
+from overt.runtime.closures import captured
 from overt.runtime.parts import is_array
 from overt.runtime.tree import tree_leaves
 from overt.runtime.world import World, attributes_of, is_users_object, is_value, leaves_of
@@ -65,22 +66,30 @@ def is_captured(level: int, objects: list[Any]) -> bool:
 
 
 def unchanged(f: Any, args: Any, keywords: Any) -> Any:
-    """`f(*args, **keywords)`, which must not change the containers that it is given."""
+    """`f(*args, **keywords)`, which must not change the containers that it is given.
+
+    Nor what it has of the functions around it: it may have to run again, to be differentiated.
+    """
     from overt.runtime.changes import alike
 
-    world = World(args, keywords)
+    own = captured(f)
+    world, around = World(args, keywords), World(own)
+
+    def held_around() -> list[Any]:
+        return [*around.packed(own), *around.take().values()]
+
     values = [holder.thing for holder in world.holders if is_value(holder.thing)]
 
     def held() -> list[Any]:
         return world.packed([args, keywords, *map(attributes_of, values)])
 
-    before = held()
+    before, before_around = held(), held_around()
     token = BY_SOURCE.set(False)
     try:
         out = f(*args, **keywords)
     finally:
         BY_SOURCE.reset(token)
-    if not alike(before, held()):
+    if not alike(before, held()) or not alike(before_around, held_around()):
         raise Escape(args, KEPT)
     return out
 

@@ -306,12 +306,30 @@ def _conditional_step(loop: Loop, item: Any, carry: tuple, run: Any) -> tuple:
     """One iteration if a symbolic flag holds; what it saves is kept with that flag."""
     from overt.runtime.changes import changing_loop, has_objects
 
+    loop, item = with_item(loop, item)
     if not (RECORDING.get() and has_objects(loop.fn, loop.test, carry)):
         try:
             return _chosen_step(loop, item, carry, run)
         except Changes:
             pass
     return changing_loop(lambda turned, x: _chosen_step(turned, item, x, run), loop, carry)
+
+
+def with_item(loop: Loop, item: Any) -> tuple[Loop, Any]:
+    """The loop, and its item; one that holds what may change is a part of the loop's body."""
+    from overt.runtime.changes import has_objects
+
+    if loop.items is None or not has_objects(item):
+        return loop, item
+    body, bare = loop.fn, loop.bare
+
+    def step(*carry: Any) -> Any:
+        out = body(item, *carry)
+        return (out,) if bare else out
+
+    made = Loop(step, until=loop.until)
+    made.of = loop.of or loop
+    return made, None
 
 
 def _chosen_step(loop: Loop, item: Any, carry: tuple, run: Any) -> tuple:
@@ -346,6 +364,7 @@ def _record(saved: Saved) -> Any:
 
 def masked_step(loop: Loop, item: Any, carry: tuple, run: Any) -> tuple:
     """One iteration for the lanes of a mask; the others keep their values."""
+    loop, item = with_item(loop, item)
     try:
         return _masked(loop, item, carry, run)
     except Changes:
