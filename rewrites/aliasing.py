@@ -28,6 +28,7 @@ from overt.rewrites.besides import (
 from overt.rewrites.calling import method_called
 from overt.rewrites.core import Assign, Block, For, Function, If, Stmt, While, With, is_local, reads
 from overt.rewrites.liveness import Pruner
+from overt.rewrites.pointing import method_of
 from overt.rewrites.relations import Load, Table, fills, is_growth
 from overt.rewrites.sharing import (
     ITEM,
@@ -99,6 +100,8 @@ def with_checks(
             then, orelse = (with_checks(b, checks, inside) for b in (s.then, s.orelse))
             s = replace(s, then=then, orelse=orelse)
         elif isinstance(s, For | While | With):
+            for item in s.items if isinstance(s, With) else ():
+                done += checks.get(of_effect(core.Do(ast.Expr(item.context_expr), s.origin)), ())
             s = replace(s, body=with_checks(s.body, checks, inside))
         elif isinstance(s, core.Define):
             s = replace(s, function=inside(s.function))
@@ -165,6 +168,10 @@ class Aliases(Besides):
             return replace(s, body=body), before | self.live(*inits, items)
         if isinstance(s, With):
             body = self.block(s.body, alive, loops)
+            for item in s.items:
+                at = core.Do(ast.Expr(item.context_expr), s.origin)
+                for name in ("__enter__", "__exit__"):
+                    self.check_indirect(at, method_of(item, name), alive | self.before)
             return replace(s, body=body), self.before | self.live(
                 *[i.context_expr for i in s.items]
             )
@@ -247,12 +254,30 @@ class Aliases(Besides):
         if found := self.later(self.holding({holder.id})):
             self.mark(s, "@not_kept", found)
         self.check_places(s, needed_now)
+        if not in_step and self.is_of_others(holder.id):
+            self.mark(s, "@own_array", [holder.id])
         if not is_growth(call):
             changed = innermost(call)
             maybe = {r.site for r in self.pointing.of(changed) if r.view == MAYBE}
             params = {site[1] for site in maybe if isinstance(site, tuple) and site[0] == "given"}
             others = {n for n in self.alive | params if core.base(n) != mine}
             self.check_apart(s, changed, others, self.objects_in_step(in_step))
+
+    def is_of_others(self, name: str) -> bool:
+        """Whether a name was just given to what a container outside of the function holds."""
+        value = self.values.get(name)
+        while isinstance(value, ast.Subscript) and not has_slice(value.slice):
+            value = value.value
+            if isinstance(value, ast.Name) and not is_local(value.id):
+                return True
+        f = value.func if isinstance(value, ast.Call) else None
+        if not (isinstance(f, ast.Attribute) and f.attr in ("get", "setdefault")):
+            return False
+        root = f.value
+        while isinstance(root, ast.Attribute | ast.Subscript):
+            root = root.value
+        outside = isinstance(root, ast.Name) and not is_local(root.id)
+        return outside or isinstance(f.value, ast.Attribute)
 
     def check_places(self, s: Assign, alive: set[str]) -> None:
         """An item of a container changes: check that it is held, and known, nowhere else."""
@@ -344,6 +369,10 @@ class Aliases(Besides):
         in_step: frozenset[str] = getattr(s.value, "through", frozenset())
         alive = {n for n in alive if core.base(n) not in in_step or core.base(n) == mine}
         self.alive = {n for n in alive if core.base(n) != mine}
+        if getattr(s.value, "outside", False) and not in_step:
+            self.mark(s, "@unshared_values", [old.id])
+        elif not in_step and self.is_of_others(old.id):
+            self.mark(s, "@own_array", [old.id])
         views = self.among(self.elements, versions) | self.holding_views(versions)
         if kept := self.later(views | self.among(self.diagonals, versions)):
             self.mark(s, "@no_views", [old.id, *kept])

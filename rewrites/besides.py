@@ -228,6 +228,7 @@ class Besides(Relations, Known):
             owners: set[Any] = set()
             if isinstance(place, ast.Attribute):
                 owners = one_site(self.pointing.of(place.value))
+                self.check_held_once(s, place, core.name(root), alive)
             self.check_apart(s, place, self.needed_beside(s, root, alive), owners, items)
 
     def check_given_back(self, s: Assign | core.Do, call: ast.Call, alive: set[str]) -> None:

@@ -61,6 +61,7 @@ class Building:
         self.gives_back = False  # whether the statement's call returns what it changes
         self.itself = text.itself  # the name of an object that stores as its class says
         self.foreign: set[str] = {self.itself} - {""}  # names of containers that others hold too
+        self.run_over: set[str] = set()  # names of items that loops take from what others hold
         self.unsure: set[str] = set()  # names of such containers or of arrays
 
     # --- names

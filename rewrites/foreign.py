@@ -67,6 +67,14 @@ def foreign_names(
     return sure | copies, unsure - sure - used - copies
 
 
+def run_over_outside(node: ast.FunctionDef, local: set[str], text: Text) -> set[str]:
+    """The variables of loops over what others hold: an operator such as `+=` changes it there."""
+    outside = Outside(local, set(), text.definition, text.methods, text.object).look_at(node.body)
+    loops = [n for s in node.body for n in own_nodes(s) if isinstance(n, ast.For)]
+    over = [n for n in loops if outside.given_on(n.iter)]
+    return {name for n in over for name in names_in(n.target)} & local
+
+
 def given_outside(
     s: ast.stmt, local: set[str], found: set[str], definition: Definition
 ) -> Iterator[str]:

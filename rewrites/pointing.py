@@ -86,8 +86,10 @@ class Pointing(Calls):
                 self.loops -= 1
             elif isinstance(s, With):
                 for item in s.items:
+                    entered = self.of(item.context_expr) | self.of(method_of(item, "__enter__"))
+                    self.of(method_of(item, "__exit__"))
                     if isinstance(item.optional_vars, ast.Name):
-                        self.give(item.optional_vars.id, self.of(item.context_expr))
+                        self.give(item.optional_vars.id, entered)
                 self.block(s.body)
             elif isinstance(s, Define):
                 free = self.all(core.name(n) for n in core.free_of_function(s.function))
@@ -241,6 +243,14 @@ class Pointing(Calls):
                 self.container(id(node), refs, str(i))
             return frozenset([Ref(id(node))])
         return self.container(id(node), NOTHING.union(*held), ITEMS, *held)
+
+
+def method_of(item: ast.withitem, name: str) -> ast.Call:
+    """The call of a context manager's method that a `with` makes; always the same node."""
+    calls = item.__dict__.setdefault("calls", {})
+    if name not in calls:
+        calls[name] = ast.Call(ast.Attribute(item.context_expr, name, ast.Load()), [], [])
+    return calls[name]
 
 
 def function_of(node: ast.Lambda) -> Function:

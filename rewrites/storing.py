@@ -86,6 +86,7 @@ class Stores(Building):
             old = self.expr(ast.Name(target.id, ast.Load()))
             value = self.combined(old, s)
             value.through = self.through  # type: ignore[attr-defined]
+            value.outside = target.id in self.run_over  # type: ignore[attr-defined]
             self.emit(core.Assign(self.bind(target.id), value, self.origin, in_place=True))
             return
         place = self.settled(target)

@@ -24,6 +24,7 @@ __all__ = [
     "held_once",
     "item_once",
     "items_once",
+    "own_array",
     "unshared_parts",
 ]
 
@@ -173,6 +174,19 @@ def items_once(holder: Any) -> None:
     for holding in everything_in([holder]):
         for x in held_by(holding):
             item_once(x, holder)
+
+
+def own_array(x: Any) -> None:
+    """Check before a change that a local name of what a global or an object holds is no array.
+
+    >>> own_array([1.0])
+    """
+    if getattr(x, "ndim", 0) > 0:
+        raise NotImplementedError(
+            "an array that a container of a module or of an object holds is changed under a local "
+            "name: in NumPy the change shows there, too. Change a copy, `x.copy()`, and put that "
+            "back if this is meant"
+        )
 
 
 def unshared_parts(x: Any, *whole: Any) -> None:
