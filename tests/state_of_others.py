@@ -882,11 +882,391 @@ def u12(x):
     return G_u12.a.a
 
 
+G_g1 = {"a": np.zeros(2), "b": np.ones(2)}
+
+
+def g1(x):
+    for p in G_g1.values():
+        p += x
+    return G_g1["a"][0] * G_g1["b"][1]
+
+
+G_g2 = {"a": np.zeros(2)}
+
+
+def g2(x):
+    t = G_g2["a"]
+    t += x
+    return G_g2["a"][0] * 3.0
+
+
+G_g3 = {"a": 1.0, "b": 2.0}
+
+
+def g3(x):
+    s = 0.0
+    for p in G_g3.values():
+        p += x
+        s += p * p
+    return s
+
+
+G_g4 = [np.zeros(2), np.ones(2)]
+
+
+def g4(x):
+    for i, p in enumerate(G_g4):
+        p *= x
+    return G_g4[1][0]
+
+
+class L_g5:
+    def __init__(self, w):
+        self.rows = [w, w * 2.0]
+
+    def up(self, k):
+        for r in self.rows:
+            r += k
+
+
+def g5(x):
+    l = L_g5(np.array([x, 1.0]))
+    l.up(x)
+    return l.rows[0][0] * l.rows[1][1]
+
+
+class L_g6:
+    def __init__(self, w):
+        self.rows = [w, w * 2.0]
+
+    def total(self, k):
+        s = 0.0
+        for r in self.rows:
+            r = r + k
+            s += np.sum(r)
+        return s
+
+
+def g6(x):
+    l = L_g6(np.array([x, 1.0]))
+    return l.total(x) * l.rows[1][1]
+
+
+class L_g7:
+    def __init__(self, w):
+        self.w = w
+        self.best = w
+
+    def up(self, k):
+        self.w += k
+
+
+def g7(x):
+    l = L_g7(np.array([x, 1.0]))
+    l.up(x)
+    return l.w[0] * l.best[1]
+
+
+class L_g8:
+    def __init__(self, w):
+        self.w = w
+        self.best = w.copy()
+
+    def up(self, k):
+        self.w += k
+        if self.w[0] > 1.0:
+            self.best = self.w.copy()
+
+
+def g8(x):
+    l = L_g8(np.array([x, 1.0]))
+    l.up(x)
+    l.up(x)
+    return l.w[0] * l.best[1]
+
+
+class Ctx_g9:
+    def __init__(self, a):
+        self.a = a
+
+    def __enter__(self):
+        self.a[0] = 3.0
+        return self.a
+
+    def __exit__(self, *e):
+        self.a[1] = 4.0
+
+
+def g9(x):
+    a = np.array([x, x, x])
+    with Ctx_g9(a) as b:
+        b[2] = 5.0 * x
+    return np.prod(a)
+
+
+class Ctx_g10:
+    def __init__(self, o):
+        self.o = o
+
+    def __enter__(self):
+        self.old = self.o.a
+        self.o.a = self.o.a * 2.0
+        return self.o
+
+    def __exit__(self, *e):
+        self.o.a = self.old
+
+
+def g10(x):
+    o = Box(np.array([x, 1.0]))
+    with Ctx_g10(o) as p:
+        r = np.sum(p.a * o.a)
+    return r * o.a[0]
+
+
+class Ctx_g11:
+    def __init__(self, a):
+        self.a = a
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *e):
+        pass
+
+    def mul(self, k):
+        return self.a * k
+
+
+def g11(x):
+    a = np.array([x, 1.0])
+    with Ctx_g11(a) as c:
+        r = c.mul(3.0)
+    a[0] = 2.0
+    return np.sum(r * a)
+
+
+class L_g12:
+    def __init__(self, w):
+        self.p = {"w": w, "b": 0.5}
+
+    def up(self, k):
+        for n, v in self.p.items():
+            v -= k
+            self.p[n] = v
+
+
+def g12(x):
+    l = L_g12(x)
+    l.up(x * x)
+    return l.p["w"] * l.p["b"]
+
+
+class L_g13:
+    def __init__(self, w):
+        self.p = {"w": w}
+
+    def up(self, k):
+        for n, v in self.p.items():
+            v -= k
+            self.p[n] = v
+
+
+def g13(x):
+    l = L_g13(np.array([x, 1.0]))
+    l.up(x * x)
+    return l.p["w"][0]
+
+
+class L_g14:
+    def __init__(self, w):
+        self.w = w
+
+    def up(self, k):
+        w = self.w
+        w += k
+        return np.sum(w)
+
+
+def g14(x):
+    l = L_g14(np.array([x, 1.0]))
+    return l.up(x * x) * l.w[0]
+
+
+class L_g15:
+    def __init__(self, w):
+        self.p = {"w": w}
+
+    def up(self, k):
+        w = self.p["w"]
+        w += k
+        return np.sum(w)
+
+
+def g15(x):
+    l = L_g15(np.array([x, 1.0]))
+    return l.up(x * x) * l.p["w"][0]
+
+
+class L_g16:
+    def __init__(self, w):
+        self.p = {"w": w}
+
+    def up(self, k):
+        w = self.p.get("w")
+        w += k
+        return np.sum(w)
+
+
+def g16(x):
+    l = L_g16(np.array([x, 1.0]))
+    r = l.up(x * x)
+    return r * l.p["w"][0]
+
+
+class L_g17:
+    def __init__(self, w):
+        self.p = [w]
+
+    def up(self, k):
+        (w,) = self.p
+        w[0] = k
+        return np.sum(w)
+
+
+def g17(x):
+    l = L_g17(np.array([x, 1.0]))
+    r = l.up(x * x)
+    return r * l.p[0][0]
+
+
+class L_g18:
+    def __init__(self, w):
+        self.p = [w]
+
+    def up(self, k):
+        for w in self.p:
+            w[0] = k
+
+
+def g18(x):
+    l = L_g18(np.array([x, 1.0]))
+    l.up(x * x)
+    return l.p[0][0] * x
+
+
+class L_g19:
+    def __init__(self, w):
+        self.p = [w]
+
+    def up(self, k):
+        w = next(iter(self.p))
+        w[0] = k
+
+
+def g19(x):
+    l = L_g19(np.array([x, 1.0]))
+    l.up(x * x)
+    return l.p[0][0] * x
+
+
+class L_g20:
+    def __init__(self, w):
+        self.p = [w]
+
+    def first(self):
+        return self.p[0]
+
+    def up(self, k):
+        w = self.first()
+        w[0] = k
+        w += k
+
+
+def g20(x):
+    l = L_g20(np.array([x, 1.0]))
+    l.up(x * x)
+    return l.p[0][0] * x
+
+
+G_h1 = {"a": np.zeros(2)}
+
+
+def h1(x):
+    t = G_h1["a"]
+    t += x
+    return G_h1["a"][0] * 3.0
+
+
+G_h2 = {"a": np.zeros(2)}
+
+
+def h2(x):
+    t = G_h2["a"]
+    t[0] = x
+    return t[0] + G_h2["a"][0] * 3.0
+
+
+G_h3 = {"a": np.ones(2)}
+
+
+def h3(x):
+    t = G_h3["a"].copy()
+    t[0] = x
+    t += x
+    return t[0] * G_h3["a"][0] * 3.0
+
+
+G_h4 = {"a": 1.0}
+
+
+def h4(x):
+    t = G_h4["a"]
+    t += x
+    return t * G_h4["a"] * 3.0
+
+
+G_h5 = {"a": np.ones(2)}
+
+
+def h5(x):
+    t = G_h5["a"] * 2.0
+    t[0] = x
+    return t[0] * t[1] * G_h5["a"][0] * 3.0
+
+
+class L_h6:
+    def __init__(self, w):
+        self.p = {"w": w}
+
+    def up(self, k):
+        w = self.p.get("w")
+        w += k
+        return np.sum(w)
+
+
+def h6(x):
+    l = L_h6(np.array([x, 1.0]))
+    r = l.up(x * x)
+    return r * l.p["w"][0]
+
+
+G_h7 = {"a": np.zeros(2)}
+
+
+def h7(x):
+    t = G_h7["a"]
+    t = t + x
+    t += x
+    t[0] = x
+    return t[0] + t[1]
+
+
 RIGHT = set(
     """
     v2 v9 v11 v12 v13 v16 v17 v18 v21 v22 v23 v25 v26 v28 v30 v31 v32 v33 v34 v35 w1 w2 w3
     w4 w5 w6 w7 w8 w9 w10 w12 w13 w14 w15 w16 w17 w18 w19 w20 w21 w22 w23 w24 w26 w27 w28
     w29 w30 w31 w32 w34 w35 w36 w38 w39 w40 w41 w42 w44 w46 w47 w48 w49 w50 u1 u2 u3 u4 u5
-    u6 u7 u8 u10 u11 u12
+    u6 u7 u8 u10 u11 u12 g3 g5 g6 g8 g10 g11 g12 g14 g15 h3 h4 h5 h7
     """.split()
 )  # the others may be refused
