@@ -119,7 +119,24 @@ class Besides(Relations, Known):
                 init = self.load(f"{call.func.id}.__init__")
                 return [(init, 1)] if init is not None and not calls_init(init) else []
             return [(function, 0)] if function is not None else []
-        return self.methods(call.func) if isinstance(call.func, ast.Attribute) else []
+        if not isinstance(call.func, ast.Attribute):
+            return []
+        own = self.own_method(call.func)
+        if own is None and call.func.attr in ("__enter__", "__exit__"):
+            return []  # most managers are those of libraries
+        return [(own, 1)] if own is not None else self.methods(call.func)
+
+    def own_method(self, node: ast.Attribute) -> Function | None:
+        """The method of an object that has just been made: `car = Car(x)`, `car.step()`."""
+        value = node.value
+        while isinstance(value, ast.Name) and value.id in self.values:
+            value = self.values[value.id]
+        if not (isinstance(value, ast.Call) and isinstance(value.func, ast.Name)):
+            return None
+        kind = value.func.id
+        if self.load is None or is_local(kind) or kind.startswith("@"):
+            return None
+        return self.load(f"{kind}.{node.attr}")
 
     def objects_in_step(self, in_step: frozenset[str]) -> set[Any]:
         """The objects of which an attribute is kept in step with what is changed."""
