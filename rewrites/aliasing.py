@@ -171,7 +171,8 @@ class Aliases(Besides):
             for item in s.items:
                 at = core.Do(ast.Expr(item.context_expr), s.origin)
                 for name in ("__enter__", "__exit__"):
-                    self.check_indirect(at, method_of(item, name), alive | self.before)
+                    if self.callees(called := method_of(item, name)):
+                        self.check_indirect(at, called, alive | self.before)
             return replace(s, body=body), self.before | self.live(
                 *[i.context_expr for i in s.items]
             )

@@ -86,8 +86,10 @@ class Pointing(Calls):
                 self.loops -= 1
             elif isinstance(s, With):
                 for item in s.items:
-                    entered = self.of(item.context_expr) | self.of(method_of(item, "__enter__"))
-                    self.of(method_of(item, "__exit__"))
+                    entered = self.of(item.context_expr)
+                    for method in ("__enter__", "__exit__"):
+                        if self.known.callees(called := method_of(item, method)):
+                            entered |= self.of(called)
                     if isinstance(item.optional_vars, ast.Name):
                         self.give(item.optional_vars.id, entered)
                 self.block(s.body)
