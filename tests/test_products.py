@@ -180,3 +180,12 @@ def test_vectorize_gives_the_dtypes_that_are_asked_for() -> None:
     assert (a.dtype, b.dtype) == (numpy.int16, numpy.float32)
     with pytest.raises(ValueError, match="otypes"):
         np.vectorize(lambda x: x, otypes="ff")(np.arange(3))
+
+
+def test_functions_of_lines_that_ask_for_values() -> None:
+    x = numpy.array([[0, 0, 1, 1], [1, 1, 0, 0], [0, 1, 1, 0]])
+    for axis, y in ((1, x), (0, x.T), (-1, x[None])):
+        want = numpy.apply_along_axis(numpy.flatnonzero, axis, y)
+        assert numpy.array_equal(np.apply_along_axis(np.flatnonzero, axis, np.array(y)), want)
+    pairs = np.apply_along_axis(np.where, 1, np.array(x))
+    assert numpy.array_equal(pairs, numpy.apply_along_axis(numpy.where, 1, x))

@@ -11,8 +11,10 @@ import numpy
 
 import overt.runtime.numpy as np
 from overt import runtime
+from overt.runtime.array import DeviceArray
 from overt.runtime.batching import vmap_call
 from overt.runtime.called import call as called
+from overt.runtime.errors import BatchedPredicateError
 from overt.runtime.numpy import ufuncs
 from overt.runtime.numpy.movement import normal_axes, normal_axis
 from overt.runtime.plain import plain
@@ -30,10 +32,17 @@ def apply_along_axis(func1d: Callable, axis: int, arr: Any, *args: Any, **kwargs
     arr = np.asarray(arr)
     axis = normal_axis(axis, arr.ndim)
     lines = np.moveaxis(arr, axis, -1)
-    call = functools.partial(_called, func1d, args, kwargs)
+    of_line = call = functools.partial(_called, func1d, args, kwargs)
     for _ in range(arr.ndim - 1):
         call = functools.partial(_mapped, call)
-    result = call(lines)
+    try:
+        result = call(lines)
+    except BatchedPredicateError:  # it asks for values, `np.where(line)` say
+        if not isinstance(arr, DeviceArray):
+            raise
+        rows = np.reshape(lines, (-1, arr.shape[axis]))
+        made = np.stack([np.asarray(of_line(row)) for row in rows])
+        result = np.reshape(made, (*lines.shape[:-1], *made.shape[1:]))
     made = result.ndim - (arr.ndim - 1)
     sources = range(arr.ndim - 1, arr.ndim - 1 + made)
     return np.moveaxis(result, list(sources), list(range(axis, axis + made)))
