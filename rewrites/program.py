@@ -28,8 +28,8 @@ from overt.runtime.primitive import rule_of
 # Functions after which a cotangent may be exactly zero in places: dividing by zero there must give
 # zero.
 SELECTING = frozenset(
-    "where select piecewise choose clip maximum minimum fmax fmin max min getitem "
-    "nan_to_num nansum nanprod nanmean nanvar nanstd nanmax nanmin nanmedian nanquantile "
+    "where select select_n cond switch piecewise choose clip maximum minimum fmax fmin max min "
+    "getitem nan_to_num nansum nanprod nanmean nanvar nanstd nanmax nanmin nanmedian nanquantile "
     "nanpercentile nancumsum nancumprod".split()
 )
 
@@ -51,6 +51,7 @@ class Program:
         self.unbounded: set[str] = set()  # what forward functions save that may be infinite
         self.loaded: dict[int, Function | None] = {}
         self.pure: set[str] = set()
+        self.of_pair = False  # whether another function's derivative calls what is generated
         self.number_keys = False  # whether keys of dictionaries may be numbers
         self.imports = set(source.imports)
 
@@ -193,8 +194,11 @@ class Program:
         function = self.handling(function)
         self.generated |= {n: self.handling(f) for n, f in [*self.generated.items()]}
         made = {**self.generated, function.name: function}
-        safe = self.selects(made.values())
-        nan = any(map(handles_nan, self.functions.values()))
+        safe = self.of_pair or self.selects(made.values())
+        # what a function that is not called first is given may be anything
+        nan = any(map(handles_nan, self.functions.values())) or (
+            self.of_pair and self.given_selects
+        )
         given = {n: self.given_names(f) if nan else set() for n, f in made.items()}
         risky = {
             n: unbounded_names(f, (), given[n])
@@ -365,6 +369,9 @@ def calls(f: Function) -> list[ast.Call]:
 def has_zeros_of_a_side(f: Function) -> bool:
     """Whether a cotangent is zero because the branch that was taken does not read the value."""
     zeros = zero_carries(f)
+    for s in core.walk(f.body):
+        if isinstance(s, If) and any(map(is_of_an_item, core.walk((*s.then, *s.orelse)))):
+            return True
 
     def untouched(node: ast.expr) -> bool:
         return is_zero(node) or isinstance(node, ast.Name) and node.id in zeros
@@ -376,6 +383,11 @@ def has_zeros_of_a_side(f: Function) -> bool:
         for m in s.merges
         if core.base(m.name).endswith("_bar")
     )
+
+
+def is_of_an_item(s: core.Stmt) -> bool:
+    """Whether a statement makes a cotangent that is zero for all items of a container but one."""
+    return isinstance(s, core.Assign) and core.is_call_of(s.value, "@place", "@add_at")
 
 
 def zero_carries(f: Function) -> set[str]:

@@ -187,6 +187,7 @@ def pullback_pair(
     None, or with `only_active` left out.
     """
     program = Program(hoist(source))
+    program.of_pair = True
     main = program.main
     known = {core.base(p.name) for p in main.params}
     chosen = set(active) if active is not None else known

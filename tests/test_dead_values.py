@@ -12,6 +12,7 @@ import numpy
 import pytest
 
 import overt
+import overt.lax as lax
 import overt.numpy as np
 import overt.scipy.special as special
 
@@ -84,6 +85,50 @@ def in_a_loop(x: Any) -> Any:
         else:
             t = t + x**3 / 2
     return t
+
+
+class Inverse:
+    def of(self, x: Any) -> Any:
+        return 1.0 / x
+
+
+def from_a_method(x: Any) -> Any:
+    y = Inverse().of(x)
+    return np.where(x != 0, y * y, x**3)
+
+
+def in_a_loop_of_lax(x: Any) -> Any:
+    s = np.log(x)
+    y = lax.fori_loop(0, 2, lambda i, c: np.where(x > 0, c * s, c), x)
+    return np.where(x > 0, y, x**3)
+
+
+def from_a_list(x: Any) -> Any:
+    ys = [np.sqrt(x), np.log(x), x**3]
+    return ys[2] if x <= 0 else ys[0] * ys[1]
+
+
+def in_a_cond(x: Any) -> Any:
+    s = np.log(x)
+    return lax.cond(x > 0, lambda: s * s, lambda: x**3)
+
+
+# Those whose first derivatives are compared, with points outside.
+FIRST = [
+    (from_a_method, (0.0,)), (in_a_loop_of_lax, (0.0, -0.5)), (from_a_list, (0.0, -0.5)),
+    (in_a_cond, (0.0, -0.5)),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("f", "outside"), FIRST, ids=lambda x: getattr(x, "__name__", ""))
+def test_first_derivatives(f: Any, outside: Any, x64: None) -> None:
+    h = 1e-5
+    ends = [float(f(np.asarray(0.6 + d))) for d in (-h, h)]
+    wanted = [*(3 * x**2 for x in outside), (ends[1] - ends[0]) / (2 * h)]
+    forward = lambda x: overt.jvp(f, (x,), (1.0,))[1]
+    for way in (overt.grad(f), overt.jit(overt.grad(f)), forward):
+        found = [float(way(x)) for x in (*outside, 0.6)]
+        numpy.testing.assert_allclose(found, wanted, rtol=1e-6, atol=1e-6)
 
 
 # Functions, points outside and inside.
