@@ -8,7 +8,7 @@ from typing import Any
 import overt.runtime.numpy as np
 from overt.runtime import dtypes
 from overt.runtime.numpy.complex_lowerings import elementary, of_complex
-from overt.runtime.numpy.zeros import over, times
+from overt.runtime.numpy.zeros import over, times, times_both
 from overt.runtime.primitive import Primitive, composite
 
 __all__ = [
@@ -189,7 +189,7 @@ def _lower_hypot(b: Any, x: Any, y: Any, *, avals: Any, out: Any) -> Any:
     arrays=("x", "size"),
     vjp=(
         lambda g, out, x, size: unit_part(g, size),
-        lambda g, out, x, size: -times(unit_part(g, size), out),
+        lambda g, out, x, size: -times_both(unit_part(g, size), out),
     ),
     elementwise=True,
 )
@@ -200,7 +200,7 @@ def unit_part(x: Any, size: Any) -> Any:
     0.6 0.0
     """
     still = size == 0
-    return np.where(still, 0, x / np.where(still, 1, size))
+    return np.where(still, 0, over(x, np.where(still, 1, size)))
 
 
 hypot = Primitive(
