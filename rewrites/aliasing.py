@@ -168,11 +168,13 @@ class Aliases(Besides):
             return replace(s, body=body), before | self.live(*inits, items)
         if isinstance(s, With):
             body = self.block(s.body, alive, loops)
+            own = {n for i in s.items if i.optional_vars is not None
+                   for n in core.reads(i.optional_vars)}  # fmt: skip
             for item in s.items:
                 at = core.Do(ast.Expr(item.context_expr), s.origin)
                 for name in ("__enter__", "__exit__"):
                     if self.callees(called := method_of(item, name)):
-                        self.check_indirect(at, called, alive | self.before)
+                        self.check_indirect(at, called, self.before - own, known=False)
             return replace(s, body=body), self.before | self.live(
                 *[i.context_expr for i in s.items]
             )

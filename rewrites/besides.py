@@ -293,8 +293,13 @@ class Besides(Relations, Known):
             found.append((*place_of(site, args), surely))
         return found
 
-    def check_indirect(self, s: Assign | core.Do, call: ast.Call, alive: set[str]) -> None:
-        """A call of functions that are known by what holds them; or given to another function."""
+    def check_indirect(
+        self, s: Assign | core.Do, call: ast.Call, alive: set[str], known: bool = True
+    ) -> None:
+        """A call of functions that are known by what holds them; or given to another function.
+
+        `known`: what it surely changes is refused at once, and not by the running code.
+        """
         given = [*call.args, *(k.value for k in call.keywords)]
         if isinstance(call.func, ast.Name) and call.func.id.startswith("@"):
             return
@@ -317,7 +322,7 @@ class Besides(Relations, Known):
                     continue
                 met = True
                 whole = whole or r.view < ITEM and reach[r.site] < ITEM
-                if surely and r.view < ITEM:
+                if surely and known and r.view < ITEM:
                     self.refuse_change(s, call, n)
             if met:
                 self.mark_place(s, "@unshared_parts", core.name(n), [n] if whole else [])
