@@ -16,6 +16,7 @@ from typing import Any
 
 from overt.rewrites import core
 from overt.rewrites.core import Define, Function, Param, Source, reads
+from overt.rewrites.effects import changed_in_place
 from overt.rewrites.literals import is_literal
 from overt.rewrites.refusal import Refusal
 from overt.rewrites.unset import with_placeholders
@@ -72,6 +73,10 @@ class Hoist:
         names = {d.name: self.new_name(core.base(d.name)) for d in defines}
         values = {n: sorted(seen - set(captured)) for n, seen in captured.items()}
         rewrite = Uses(names, values, {d.name: local_defaults(d.function) for d in defines})
+        rewrite.changing = {
+            d.name for d in defines
+            if changed_in_place(d.function) & core.free_of_function(d.function)
+        }  # fmt: skip
         rewrite.params = {d.name: [core.base(p.name) for p in d.function.params] for d in defines}
         for d in defines:
             params = tuple(Param(v) for v in values[d.name])
@@ -184,6 +189,7 @@ class Uses(ast.NodeTransformer):
         self.names, self.values, self.defaults = names, values, defaults
         self.uses_partial = False
         self.params: dict[str, list[str]] = {}
+        self.changing: set[str] = set()  # functions that change what they have captured
         self.handed_on: set[str] = set()  # variables, as parameters of their own names
 
     def visit(self, node: ast.AST) -> Any:
@@ -223,6 +229,13 @@ class Uses(ast.NodeTransformer):
     def visit_Name(self, node: ast.Name) -> ast.AST:
         if node.id not in self.names:
             return node
+        if node.id in self.changing:
+            raise Refusal(
+                f"the nested function {core.base(node.id)!r} changes what it has from around it, "
+                "and is used as a value",
+                "Return the new value from the function instead.",
+                recordable=True,
+            )
         name = core.name(self.names[node.id])
         defaults = self.defaults[node.id]
         if not self.values[node.id] and not defaults:

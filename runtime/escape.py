@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import types
 from contextvars import ContextVar
 from typing import Any
 
@@ -68,11 +69,13 @@ def is_captured(level: int, objects: list[Any]) -> bool:
 def unchanged(f: Any, args: Any, keywords: Any) -> Any:
     """`f(*args, **keywords)`, which must not change the containers that it is given.
 
-    Nor what it has of the functions around it: it may have to run again, to be differentiated.
+    Nor what it, or a function given to it, has of the functions around it: it may have to run
+    again, to be differentiated, and where these hold values with tangents they are copies.
     """
     from overt.runtime.changes import alike
 
-    own = captured(f)
+    functions = [g for g in (f, *args, *keywords.values()) if isinstance(g, types.FunctionType)]
+    own = list(map(captured, functions))
     world, around = World(args, keywords), World(own)
 
     def held_around() -> list[Any]:

@@ -68,6 +68,11 @@ def accumulated(x):
     return first * add(x * x) + other(x)
 
 
-@pytest.mark.parametrize("f", [switched, recorded, accumulated])
+def switched_at(x):
+    feed, state = switch(0.3 * x, 0.8)
+    return feed(0.9 * x) + 2.0 * feed(0.6 * x) * x + feed(0.2 * x) + state["changes"] * x
+
+
+@pytest.mark.parametrize("f", [switched, switched_at, recorded, accumulated])
 def test_every_way(f: Callable[[Any], Any]) -> None:
     assert_every_way(f, (0.77, 1.31))
