@@ -9,8 +9,9 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from overt.runtime.array import Array
-from overt.runtime.chosen_objects import by_reference, chosen_value, is_object, note, of_objects
+from overt.runtime.chosen_objects import chosen_value, of_objects
 from overt.runtime.derivatives import add, materialize, zeros_like_tree
+from overt.runtime.joined_values import by_reference, is_object, note
 from overt.runtime.numpy.movement import with_rule
 from overt.runtime.ordering import is_open_key, positions
 from overt.runtime.parts import is_array, parts_of

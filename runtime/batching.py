@@ -9,9 +9,10 @@ from contextvars import ContextVar
 from typing import Any
 
 from overt.runtime.aval import aval_of
-from overt.runtime.chosen_objects import check, choosing, copied
+from overt.runtime.chosen_objects import copied
 from overt.runtime.derivatives import is_array
 from overt.runtime.errors import EndedInBlock, StagingError
+from overt.runtime.joined_values import check, choosing
 from overt.runtime.lanes import Lanes, move_axis, spread
 from overt.runtime.levels import new_level
 from overt.runtime.outer_effects import ChangesOutside, Outside, one_by_one

@@ -146,7 +146,7 @@ class State:
 
     def joined(self, x: Any) -> Any:
         """A result again; dataclasses that may be copies of such that others hold are noted."""
-        from overt.runtime.chosen_objects import note
+        from overt.runtime.joined_values import note
 
         copies: list[tuple[Any, dict[str, Any]]] = []
         made = self.free(x, copies)
@@ -203,8 +203,8 @@ class State:
         if not self.carried:
             return
         refuse_unless_carried()
-        from overt.runtime.chosen_objects import is_object as counts_by_identity
-        from overt.runtime.chosen_objects import note
+        from overt.runtime.joined_values import is_object as counts_by_identity
+        from overt.runtime.joined_values import note
 
         new = {**self.now, **dict(zip(self.carried, values, strict=True))}
         stored = [(x, self.now.get(slot)) for slot, x in zip(self.carried, values, strict=True)]

@@ -12,31 +12,28 @@ import enum
 import functools
 import operator
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
-from contextvars import ContextVar
 from typing import Any, NoReturn
 
 from overt.runtime.array import Array
-from overt.runtime.changes import alike, with_parts
-from overt.runtime.parts import BY_REFERENCE, parts_of
+from overt.runtime.changes import with_parts
+from overt.runtime.joined_values import (
+    by_reference,
+    is_object,
+    join_by_reference,
+    note,
+    refuse_copies,
+)
+from overt.runtime.parts import parts_of
 from overt.runtime.record import RECORDING
 from overt.runtime.tree_registry import register_pytree_node
-from overt.runtime.undefined import UndefinedValue
-from overt.runtime.world import Held, World, attributes_of, is_frozen, is_users_object
+from overt.runtime.world import Held, World, attributes_of
 
 __all__ = [
-    "Chosen", "Reach", "attempt", "by_reference", "check", "choosing", "copied", "either_object",
-    "is_chosen", "note", "note_joined", "of_objects", "referred", "where_is",
+    "Chosen", "Reach", "copied", "either_object", "is_chosen", "note_joined", "of_objects",
+    "referred", "where_is",
 ]  # fmt: skip
 
 MISSING: Any = type("Missing", (), {})()
-
-
-def is_object(x: Any) -> bool:
-    """Whether a value is an object of the user's that may change, and that others may hold."""
-    if isinstance(x, tuple | list | dict | set) or x is None or type(x) is UndefinedValue:
-        return False
-    return is_users_object(x) and not is_frozen(x) and not isinstance(x, BaseException)
 
 
 def is_chosen(x: Any) -> bool:
@@ -269,9 +266,8 @@ def where_is(x: Any, other: Any) -> Any:
     if not is_chosen(x):
         x, other = other, x
     if not is_chosen(x):
-        notes = _NOTES.get()
-        if notes is not None and is_object(x) and is_object(other) and x is not other:
-            notes.refuse_copies(x, other)
+        if is_object(x) and is_object(other) and x is not other:
+            refuse_copies(x, other)
         return x is other
     found: Any = False
     for i, each in enumerate(x.__overt_objects__):
@@ -390,8 +386,8 @@ def referred(
         return on_a(lambda: renumbered(one, objects)), on_b(lambda: renumbered(other, objects))
     if type(a) is Held and type(b) is Held and a != b:
         kinds = {type(x.value) for x in (a, b) if parts_of(x.value) is not None}
-        if kinds and _NOTES.get() is not None:
-            raise ByReference(kinds)
+        if kinds:
+            join_by_reference(kinds)
     if type(a) is type(b) and type(a) in (list, tuple, dict):
         ours, theirs = parts_of(a), parts_of(b)
         assert ours is not None and theirs is not None
@@ -510,102 +506,3 @@ class Reach:
             f"known, since too many objects lead to it (more than {MOST}); give the function only "
             "what it uses"
         )
-
-
-# --- by reference or by value
-
-
-class ByReference(BaseException):
-    """Objects of these classes were changed after one of them was chosen: choose among them."""
-
-    def __init__(self, kinds: set[type]) -> None:
-        self.kinds = kinds
-
-
-class Notes:
-    """Objects that were joined as values, with what they held then."""
-
-    def __init__(self) -> None:
-        self.joined: list[tuple[Any, Any]] = []
-
-    def refuse_copies(self, *objects: Any) -> None:
-        """Errors: ByReference for what was joined as a value, since it is asked which one it is."""
-        found = {type(x) for x, _ in self.joined if any(x is y for y in objects)}
-        if found:
-            raise ByReference(found)
-
-    def check(self) -> None:
-        """Errors: ByReference, or TypeError where that was no help, if one has changed since."""
-        for x, before in self.joined:
-            if alike(held_now(x), before):
-                continue
-            kind = type(x)
-            if is_object(x) and parts_of(x) is not None:
-                raise ByReference({kind})
-            what = f"an object of the class {kind.__name__}" if is_object(x) else "a list"
-            raise TypeError(
-                f"{what} is changed that may be the one chosen by data: it was taken by value, so "
-                "the change would be lost; change it in a branch for each of those to choose from"
-            )
-
-
-_NOTES: ContextVar[Notes | None] = ContextVar("overt_joined_objects", default=None)
-
-
-def by_reference(x: Any) -> bool:
-    """Whether an object stays itself when data chooses it; a dataclass, if it is changed later."""
-    if not is_object(x):
-        return False
-    return parts_of(x) is None
-
-
-def note(*things: Any) -> None:
-    """Note what these hold: nothing may be stored in them from now on."""
-    notes = _NOTES.get()
-    if notes is not None:
-        notes.joined += [(x, held_now(x)) for x in things]
-
-
-@contextmanager
-def attempt() -> Iterator[None]:
-    """Around what is done in another way if it fails: then what it joined does not count."""
-    notes = _NOTES.get()
-    count = len(notes.joined) if notes is not None else 0
-    try:
-        yield
-    except Exception:
-        if notes is not None:
-            del notes.joined[count:]
-        raise
-
-
-def held_now(x: Any) -> Any:
-    """What an object or a list holds, in copies of lists and dictionaries."""
-    return World().packed(attributes_of(x) if is_object(x) else x)
-
-
-def check() -> None:
-    """Have what was joined as values looked at, before stores are undone."""
-    notes = _NOTES.get()
-    if notes is not None:
-        notes.check()
-
-
-def choosing(run: Callable[[], Any], undo: Callable[[], None] | None = None) -> Any:
-    """`run()`; again, after `undo`, with those objects by reference that change once chosen."""
-    if _NOTES.get() is not None:
-        return run()
-    kinds: frozenset[type] = frozenset()
-    while True:
-        token, counted = _NOTES.set(Notes()), BY_REFERENCE.set(kinds)
-        try:
-            out = run()
-            check()
-            return out
-        except ByReference as found:
-            kinds |= found.kinds
-            if undo is not None:
-                undo()
-        finally:
-            _NOTES.reset(token)
-            BY_REFERENCE.reset(counted)

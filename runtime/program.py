@@ -14,7 +14,7 @@ import numpy as np
 from overt.runtime import config, eager, program_cache, staging
 from overt.runtime.array import DeviceArray, explained
 from overt.runtime.aval import Aval
-from overt.runtime.chosen_objects import choosing
+from overt.runtime.joined_values import choosing
 from overt.runtime.primitive import GRAPH
 from overt.runtime.special_methods import lifting_special_methods
 

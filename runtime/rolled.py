@@ -7,11 +7,11 @@ from collections.abc import Iterator
 from typing import Any
 
 from overt.runtime.carried import join, levels_of, spec_of
-from overt.runtime.chosen_objects import attempt
 from overt.runtime.closures import captured
 from overt.runtime.dispatch import CHECKS, GRAPH
 from overt.runtime.errors import StagingError
 from overt.runtime.interop import as_array
+from overt.runtime.joined_values import attempt
 from overt.runtime.lanes import has_lanes
 from overt.runtime.loop_items import known_int
 from overt.runtime.loops import Loop, largest, masked_step, tested_lanes

@@ -11,10 +11,10 @@ from overt.runtime.array import Array
 from overt.runtime.carried import (
     Unlike,
 )
-from overt.runtime.chosen_objects import is_object
 from overt.runtime.derivatives import BY_KEY, with_keys
 from overt.runtime.errors import StagingError
 from overt.runtime.index_range import range_of
+from overt.runtime.joined_values import is_object
 from overt.runtime.lanes import Lanes
 from overt.runtime.one_of import OneOf
 from overt.runtime.predicates import negated

@@ -10,10 +10,11 @@ import numpy
 
 from overt.runtime.array import Array, DeviceArray
 from overt.runtime.aval import Aval, aval_of
-from overt.runtime.chosen_objects import check, copied
+from overt.runtime.chosen_objects import copied
 from overt.runtime.dtypes import float0
 from overt.runtime.errors import StagingError
 from overt.runtime.interop import as_array
+from overt.runtime.joined_values import check
 from overt.runtime.parts import is_array
 from overt.runtime.program import Program
 from overt.runtime.special_methods import lifting_special_methods
