@@ -250,6 +250,7 @@ class Aliases(Besides):
             self.check_nested(s, holder.id, versions)
             self.check_deep(s, holder.id, versions)
         elif core.is_call_of(call, "@stored_back"):
+            self.check_part(s, holder)
             if found := self.later(self.among(self.stored, versions)):
                 self.mark(s, "@no_items", [holder.id, *found])
         elif getattr(call, "changes_item", False):
@@ -281,6 +282,14 @@ class Aliases(Besides):
             root = root.value
         outside = isinstance(root, ast.Name) and not is_local(root.id)
         return outside or isinstance(f.value, ast.Attribute)
+
+    def check_part(self, s: Assign, holder: ast.Name) -> None:
+        """An item of a list that has a name changes: check that the list holds it once."""
+        index = s.value.args[1]  # type: ignore[attr-defined]
+        place = ast.Subscript(holder, index, ast.Load())
+        held = any(not r.view for r in self.pointing.of(place))
+        if held and not any(isinstance(n, ast.Name) and n.id == "@at" for n in ast.walk(index)):
+            self.check_held_once(s, place, holder, {holder.id}, "@item_once")
 
     def check_places(self, s: Assign, alive: set[str]) -> None:
         """An item of a container changes: check that it is held, and known, nowhere else."""

@@ -178,7 +178,9 @@ def load(function: Callable[..., Any]) -> Loaded:
             "Define it in a file or in a notebook cell.",
         ) from None
     node = find_node(file, code)
-    keep_number_texts(node, file.lines)
+    if not hasattr(node, "texts_kept"):
+        keep_number_texts(node, file.lines)
+        node.texts_kept = True  # type: ignore[union-attr]
     return Loaded(function, node, file)
 
 
@@ -318,9 +320,14 @@ def text_of(loaded: Loaded, resolver: Resolver) -> normalize.Text:
     )
 
 
+@functools.lru_cache(maxsize=64)
+def classes_in(tree: ast.Module) -> dict[str, ast.ClassDef]:
+    return {c.name: c for c in every_class(tree)}
+
+
 def object_of(node: ast.FunctionDef | ast.Lambda, tree: ast.Module) -> str:
     """The first parameter of a method whose class says itself what `self[k] = v` does, or ""."""
-    classes = {c.name: c for c in ast.walk(tree) if isinstance(c, ast.ClassDef)}
+    classes = classes_in(tree)
     for c in classes.values():
         if any(f.lineno == node.lineno and isinstance(f, ast.FunctionDef) for f in c.body):
             args = (*node.args.posonlyargs, *node.args.args)
@@ -338,10 +345,19 @@ def has_own_stores(c: ast.ClassDef, classes: dict[str, ast.ClassDef]) -> bool:
     return any(has_own_stores(classes[b], classes) for b in bases if b in classes)
 
 
+@functools.lru_cache(maxsize=64)
+def every_class(tree: ast.Module) -> list[ast.ClassDef]:
+    return [n for n in ast.walk(tree) if isinstance(n, ast.ClassDef)]
+
+
 def methods_of(tree: ast.Module, name: str) -> list[ast.FunctionDef]:
     """The methods of this name that the classes of a file have."""
-    classes = [n for n in ast.walk(tree) if isinstance(n, ast.ClassDef)]
-    return [f for c in classes for f in c.body if isinstance(f, ast.FunctionDef) and f.name == name]
+    return [
+        f
+        for c in every_class(tree)
+        for f in c.body
+        if isinstance(f, ast.FunctionDef) and f.name == name
+    ]
 
 
 def is_read(node: ast.Name) -> bool:
