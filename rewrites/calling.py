@@ -204,7 +204,8 @@ class Calls(Objects):
         if not functions and (grows or not any(map(is_of_array, node.args[1:2]))):
             for r in args[0]:
                 self.hold(r.site, ITEMS, kept)
-                if not nested and not getattr(node, "changes_item", False):
+                again = nested or core.is_call_of(node, "@stored_back")  # it is there already
+                if not again and not getattr(node, "changes_item", False):
                     self.store(r.site, kept, id(node))
         for function, first in functions:
             given = [args[0], *args[2:]] if first else args[2:]
