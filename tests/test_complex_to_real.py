@@ -75,6 +75,7 @@ def test_moments_about_a_given_mean(name: str, x64: None) -> None:
         numpy.testing.assert_allclose(overt.jvp(f, (a, m), dots)[1], wanted, rtol=1e-6)
 
 
+@pytest.mark.filterwarnings("ignore::overt.runtime.errors.RecordedWarning")
 def test_operands_of_lax_by_name() -> None:
     x, y = np.array([1.0, 2.0]), np.array([3.0, 5.0])
     for found, wanted in [
