@@ -1,10 +1,6 @@
 """Arguments that a call writes into, as values that it gives back.
 
     fill(buf, k, v)                  _, buf = fill_changed(buf, k, v)
-    np.add.at(total, index, v)       total = np.add.at(total, index, v, inplace=False)
-    np.fill_diagonal(a, 1.0)         a = np.fill_diagonal(a, 1.0, inplace=False)
-    np.copyto(a, b, where=m)         a[...] = np.where(m, b, a)
-    np.multiply(x, y, out=z[0])      z[0][...] = np.multiply(x, y)
 
 `fill_changed` is `fill` with the arguments that it stores into returned beside its result.
 """
@@ -13,15 +9,14 @@ from __future__ import annotations
 
 import ast
 import copy
-from collections.abc import Callable, Iterator
-from typing import Any
+from collections.abc import Iterator
 
 from overt.rewrites import core, memory
 from overt.rewrites.calls_apart import CallsApart
+from overt.rewrites.numpy_stores import NumpyStores, Resolve, everything_stored
 from overt.rewrites.refusal import Refusal
 from overt.rewrites.scopes import NESTED, is_not_in_place, new_name, own_nodes, yields
 from overt.rewrites.shared_defaults import changed_defaults
-from overt.rewrites.storing import reading
 from overt.rewrites.viewed import (
     changed_roots,
     has_slice,
@@ -43,11 +38,6 @@ from overt.rewrites.views import (
 
 Variant = tuple[str, list[int], list[int]]  # its name, what it changes, what only if arrays
 BLOCKS = (ast.If, ast.For, ast.While, ast.With, ast.Try, ast.FunctionDef)
-Resolve = Callable[[ast.expr], Any]
-
-# NumPy's functions that change their first argument.
-CHANGING = ("fill_diagonal", "put", "put_along_axis", "place", "putmask", "copyto", "nan_to_num")
-OUT_PLACES = {"dot": 2, "outer": 2, "clip": 3}  # of functions that are no ufuncs
 
 
 def outputs_returned(
@@ -59,8 +49,8 @@ def outputs_returned(
     `foreign` are names of containers that others hold too; `known` the functions around this one
     that give back what they change; `resolve` gives what names outside mean.
     """
-    work = Outputs(local, taken, definition)
-    work.foreign, work.resolve = foreign, resolve
+    work = Outputs(local, taken, definition, resolve)
+    work.foreign = foreign
     work.known.update(known)
     work.made = kinds_of(body).made
     work.apart = CallsApart(body, work.changed_by, work.fresh)
@@ -71,15 +61,16 @@ def outputs_returned(
     return used([*work.copies, *made], variants)
 
 
-class Outputs:
+class Outputs(NumpyStores):
     """One function: which callees write into their arguments."""
 
-    def __init__(self, local: set[str], taken: set[str], definition: Definition) -> None:
-        self.local, self.taken, self.definition = local, taken, definition
+    def __init__(
+        self, local: set[str], taken: set[str], definition: Definition, resolve: Resolve
+    ) -> None:
+        super().__init__(local, definition, resolve)
+        self.taken = taken
         self.foreign: set[str] = set()
         self.made: set[str] = set()  # names of what surely are arrays
-        self.resolve: Resolve = lambda node: None
-        self.nested: dict[str, ast.FunctionDef] = {}
         self.effects: set[str] = set()  # names of functions that surely change what they are given
         self.apart = CallsApart([], self.changed_by, self.fresh)
         self.copies: list[ast.stmt] = []
@@ -140,100 +131,9 @@ class Outputs:
             return self.helper_call(s, value, value.func.id)
         return [s]
 
-    def changing_call(self, value: ast.Call) -> tuple[ast.expr, ast.expr] | None:
-        """What a call changes, and the expression of what that is afterwards."""
-        f = value.func
-        if not isinstance(f, ast.Attribute):
-            return None
-        if f.attr == "partition" and isinstance(f.value, ast.Name) and self.is_local(f.value):
-            return f.value, ast.Call(loaded("@partitioned"), [f.value, *value.args], value.keywords)
-        if not value.args or not self.is_local(value.args[0]):
-            return None
-        place = value.args[0]
-        if f.attr == "at" and len(value.args) > 1:
-            keywords = [ast.keyword("inplace", ast.Constant(False))]
-            return place, ast.Call(f, value.args, keywords)
-        if f.attr not in CHANGING or not self.is_numpy(f.value):
-            return None
-        given = {k.arg: k.value for k in value.keywords}
-        rest = value.args[1:]
-        if f.attr == "nan_to_num":
-            copied = rest[0] if rest else given.get("copy")
-            if not isinstance(copied, ast.Constant) or copied.value is not False:
-                return None
-            keywords = [k for k in value.keywords if k.arg != "copy"]
-            return place, ast.Call(f, [place, ast.Constant(True), *rest[1:]], keywords)
-        if f.attr == "copyto" and len(rest) == 1 and given.keys() <= {"where"}:
-            return place, (self.where(f, given["where"], rest[0], place) if given else rest[0])
-        if f.attr == "putmask" and len(rest) == 2 and not given:
-            shape = ast.Attribute(place, "shape", ast.Load())
-            values = ast.Call(self.ours(f, "resize"), [rest[1], shape], [])
-            return place, self.where(f, rest[0], values, place)
-        if f.attr in ("copyto", "putmask"):
-            return None
-        keywords = [*value.keywords, ast.keyword("inplace", ast.Constant(False))]
-        return place, ast.Call(self.ours(f, f.attr), value.args, keywords)
-
-    def where(self, f: ast.Attribute, *parts: ast.expr) -> ast.Call:
-        return ast.Call(self.ours(f, "where"), list(parts), [])
-
-    def ours(self, f: ast.Attribute, name: str) -> ast.expr:
-        """One of our functions, by the user's name of the module if that is ours."""
-        module = f.value if self.resolve(f.value).__name__ != "numpy" else loaded("@np")
-        return ast.Attribute(module, name, ast.Load())
-
-    def is_numpy(self, node: ast.expr) -> bool:
-        name = getattr(self.resolve(node), "__name__", "") if isinstance(node, ast.Name) else ""
-        return name in ("numpy", "overt.numpy")
-
-    def is_local(self, place: ast.expr) -> bool:
-        """Whether an expression is a local name or a part of what one holds."""
-        root = place
-        while isinstance(root, ast.Subscript | ast.Attribute):
-            root = root.value
-        return isinstance(root, ast.Name) and root.id in self.local
-
     def filling(self, s: ast.stmt, names: set[str]) -> ast.stmt:
         s.fills = frozenset(names)  # type: ignore[attr-defined]
         return s
-
-    def out_of(self, value: ast.Call) -> ast.expr | None:
-        """Where a call is told to write its result."""
-        f = value.func
-        if isinstance(f, ast.Name) and (f.id in self.nested or self.definition(f.id) is not None):
-            return None  # a parameter of the user's
-        out = next((k.value for k in value.keywords if k.arg == "out"), None)
-        if out is None:
-            place = self.out_place(value.func)
-            out = value.args[place] if place is not None and len(value.args) == place + 1 else None
-        if isinstance(out, ast.Tuple) and len(out.elts) == 1:
-            out = out.elts[0]
-        return out if out is not None and self.is_local(out) else None
-
-    def out_place(self, f: ast.expr) -> int | None:
-        """The position of `out` among the arguments of a function."""
-        if not (isinstance(f, ast.Attribute) and self.is_numpy(f.value)):
-            return None
-        return getattr(self.resolve(f), "nin", OUT_PLACES.get(f.attr))
-
-    def out_argument(self, s: ast.stmt, value: ast.Call, out: ast.expr) -> list[ast.stmt]:
-        call = copy.copy(value)
-        call.keywords = [k for k in value.keywords if k.arg != "out"]
-        if len(call.keywords) == len(value.keywords):
-            call.args = value.args[:-1]
-        result: ast.expr = call
-        f = value.func
-        only = next((k for k in call.keywords if k.arg == "where"), None)
-        if only is not None and isinstance(f, ast.Attribute) and self.is_numpy(f.value):
-            if hasattr(self.resolve(f), "nin"):
-                call.keywords = [k for k in call.keywords if k is not only]
-                result = self.where(f, only.value, call, reading(out))
-        store = everything_stored(out, result, s)
-        if isinstance(s, ast.Expr):
-            return [store]
-        again: Any = copy.copy(s)
-        again.value = reading(out)
-        return [store, again]
 
     def helper_call(self, s: ast.stmt, value: ast.Call, name: str) -> list[ast.stmt]:
         found = self.variant_called(value, isinstance(s, ast.Expr), s)
@@ -583,14 +483,6 @@ def is_read_after(node: ast.FunctionDef, name: str, changed: str) -> bool:
         and any(n.lineno <= at <= (n.end_lineno or at) for at in reads)
         for n in loops
     )
-
-
-def everything_stored(place: ast.expr, value: ast.expr, s: ast.stmt) -> ast.stmt:
-    """`place[...] = value`."""
-    made = ast.Assign([ast.Subscript(reading(place), ast.Constant(...), ast.Store())], value)
-    for node in ast.walk(made):
-        ast.copy_location(node, s)
-    return made
 
 
 def kept_outside(outer: ast.expr, name: str, s: ast.stmt) -> ast.stmt:
