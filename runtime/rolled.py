@@ -19,6 +19,7 @@ from overt.runtime.masks import active_lanes, any_lane
 from overt.runtime.parts import NUMBERS, is_array, parts_of
 from overt.runtime.predicates import both, negated, predicate
 from overt.runtime.regions import while_
+from overt.runtime.rollback import Before
 from overt.runtime.saved import Buffers, Saved
 from overt.runtime.setbacks import Changes, Shared, Unlike
 from overt.runtime.slots import RecordBuffers, SavedSlot, Slot, slot_of
@@ -275,12 +276,15 @@ class _Rolled:
 
     def _refuse_changes(self, graph: Graph, values: list[Any]) -> None:
         """Errors: Changes, if an iteration changes objects, which the test may ask."""
+        before = Before((self.loop.fn, self.loop.test))
         try:
             run_in(graph, self.step, *values)
         except Changes:
             raise
         except Exception:  # it fails for other reasons
             return
+        finally:
+            before.restore()
 
     def _compose(self, slots: list[Slot], graph: Graph) -> list[Any]:
         inputs = iter(graph.inputs)

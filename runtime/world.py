@@ -168,6 +168,8 @@ class World:
         elif isinstance(x, types.MethodType):
             self.visit(x.__func__)
             self.visit(x.__self__)
+        elif isinstance(x, types.BuiltinMethodType) and isinstance(x.__self__, CONTAINERS):
+            self.fixed({"argument 0": x.__self__})
         elif isinstance(x, type):
             if not is_library(x.__module__):
                 self.users_class(x)

@@ -120,6 +120,16 @@ def test_a_loop_whose_test_changes_no_variable_ends():
 
     assert overt.jit(doubled)(2.0) == 12.0
 
+    def asked_by_method(x):
+        rest = [1, 2, 3]
+        pop, size = rest.pop, rest.__len__
+        while size():
+            x = x * pop()
+        return x
+
+    assert overt.jit(asked_by_method)(2.0) == 12.0
+    assert overt.jit(overt.grad(asked_by_method))(2.0) == 6.0
+
 
 def test_changes_in_a_condition_are_refused():
     def asked(x):

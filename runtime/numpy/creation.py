@@ -47,7 +47,7 @@ convert = Primitive(
 
 
 def _batch_fill(values: Any, axes: Any, size: int, *, shape: Any, dtype: Any, weak: bool) -> Any:
-    rows = np.reshape(np.astype(values[0], dtype), (size,) + (1,) * len(shape))
+    rows = np.reshape(convert(values[0], dtype=dtype), (size,) + (1,) * len(shape))
     return np.broadcast_to(rows, (size, *shape)), 0
 
 
@@ -313,7 +313,7 @@ def astype_bar(g: Any, out: Any, x: Any) -> Any:
     """
     if not dtypes.is_inexact(np.result_type(out)):
         return np.zeros_like(x)
-    return np.astype(g, np.result_type(x))
+    return _part_in(np.result_type(x), g)
 
 
 def astype_dot(x_dot: Any, out: Any) -> Any:
@@ -324,7 +324,12 @@ def astype_dot(x_dot: Any, out: Any) -> Any:
     """
     if not dtypes.is_inexact(np.result_type(out)):
         return np.zeros_like(out)
-    return np.astype(x_dot, np.result_type(out))
+    return _part_in(np.result_type(out), x_dot)
+
+
+def _part_in(dtype: numpy.dtype, g: Any) -> Any:
+    """A derivative in the dtype of what it belongs to: a real variable moves the real part only."""
+    return np.astype(np.real(g) if _drops_a_part(np.result_type(g), dtype) else g, dtype)
 
 
 def view(a: Any, dtype: Any) -> Any:
