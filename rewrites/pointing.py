@@ -43,6 +43,7 @@ class Pointing(Calls):
         super().__init__()
         self.known = known
         self.assigned = core.assigned(body)
+        self.reads: dict[int, ast.Attribute] = {}  # of what is stored; nodes are told apart
         while self.grown:
             self.grown, self.now = False, 0
             self.block(body)
@@ -107,7 +108,7 @@ class Pointing(Calls):
                         self.hold(ref.site, target.attr, value)
                     if getattr(node.value, "changes_item", False):
                         old = ast.Attribute(target.value, target.attr, ast.Load())
-                        self.change(self.of(old), False)
+                        self.change(self.of(self.reads.setdefault(id(target), old)), False)
                 elif isinstance(target, ast.Subscript):
                     holder = self.of(target.value)
                     self.change(holder)
