@@ -7,6 +7,7 @@ reaches, and to those of their methods whose names occur in any code met.
 from __future__ import annotations
 
 import collections
+import dis
 import os
 import types
 from collections.abc import Iterator
@@ -27,6 +28,9 @@ from overt.transformer.observed import (
 from overt.transformer.parted import MISSING, Definition, pairs_of_class
 from overt.transformer.state import THINGS, Place
 
+STORE_ATTR = dis.opmap["STORE_ATTR"]
+NAMESPACES = frozenset(("setattr", "vars", "__dict__"))
+
 
 class Watch:
     """Collects the places that the functions of one program read."""
@@ -34,6 +38,7 @@ class Watch:
     def __init__(self) -> None:
         self.places: dict[tuple[int, Any], tuple[Place, Seen]] = {}
         self.live: set[int] = set()
+        self.sets = False  # whether attributes are set
         self.codes: list[types.FunctionType] = []
         self.reached: set[int] = set()  # functions, classes and deep parts met
         self.names: set[str] = set()  # all names in the code of the functions met
@@ -142,7 +147,14 @@ class Watch:
         if not is_users_file(file) and not is_users(f):
             return
         self.codes.append(f)
-        self.thing(Definition(f))  # also without attributes: one may be set
+        if not self.sets and sets_attributes(f.__code__):
+            self.sets = True  # perhaps of functions that have none so far
+            for g in self.codes:
+                self.thing(Definition(g))
+        elif self.sets or f.__kwdefaults__ or has_attributes(f):
+            self.thing(Definition(f))
+        elif any(not is_constant(x) for x in f.__defaults__ or ()):
+            self.thing(Definition(f))
         if not is_users_file(file):
             return
         found = reads.reads_of(f.__code__)
@@ -221,6 +233,17 @@ ATOMS = (str, bytes, int, float, complex, bool, type(None))
 def is_wrapper(x: Any) -> bool:
     """Whether a value is a function of ours that holds functions of the user's."""
     return callable(x) and type(x).__module__.startswith("overt.")
+
+
+def has_attributes(f: types.FunctionType) -> bool:
+    return any(not name.startswith("__") for name in vars(f))
+
+
+def sets_attributes(code: types.CodeType) -> bool:
+    """Whether a function, or one inside it, may set an attribute of something."""
+    if STORE_ATTR in code.co_code[::2] or not NAMESPACES.isdisjoint(code.co_names):
+        return True
+    return any(sets_attributes(c) for c in code.co_consts if isinstance(c, types.CodeType))
 
 
 def is_constant(x: Any) -> bool:
