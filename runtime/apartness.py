@@ -7,6 +7,7 @@ unless both came into a branch or loop of a compiled program, where nothing tell
 
 from __future__ import annotations
 
+from collections import Counter
 from typing import Any
 
 from overt.runtime.array import Array
@@ -142,8 +143,7 @@ def held_once(x: Any, holder: Any) -> None:
 
     >>> held_once([1.0], [[1.0]])
     """
-    places = sum(item is x for holding in everything_in([holder]) for item in held_by(holding))
-    if is_array(x) and places > 1:
+    if is_array(x) and sum(item is x for item in places_in(holder)) > 1:
         raise NotImplementedError(
             "an array is changed that an object holds in several places: in Python this changes "
             "them all. Give each place a copy: `x.copy()`"
@@ -155,15 +155,8 @@ def item_once(x: Any, holder: Any) -> None:
 
     >>> item_once(1.0, [1.0])
     """
-    if not is_changeable(x):
-        return
-    around = everything_in([holder])
-    places = sum(item is x or may_be(x, item) for holding in around for item in held_by(holding))
-    if places > 1:
-        raise NotImplementedError(
-            "a list, dictionary or object holds one array or list in several places, and it is "
-            "changed in one: in Python the change shows in all. Put a copy there: `x.copy()`"
-        )
+    if is_changeable(x):
+        refuse_twice([x], places_in(holder))
 
 
 def items_once(holder: Any) -> None:
@@ -171,9 +164,26 @@ def items_once(holder: Any) -> None:
 
     >>> items_once([1.0, 1.0])
     """
-    for holding in everything_in([holder]):
-        for x in held_by(holding):
-            item_once(x, holder)
+    places = places_in(holder)
+    refuse_twice(list(filter(is_changeable, places)), places)
+
+
+def places_in(holder: Any) -> list[Any]:
+    """What stands in each place of a container and of all that it holds."""
+    return [item for holding in everything_in([holder]) for item in held_by(holding)]
+
+
+def refuse_twice(items: list[Any], places: list[Any]) -> None:
+    """Errors: NotImplementedError if one of the items is, or may be, in two of the places."""
+    found = Counter(map(id, places))
+    symbols = [item for item in places if symbol(item) is not None]
+    if any(
+        found[id(x)] + sum(item is not x and may_be(x, item) for item in symbols) > 1 for x in items
+    ):
+        raise NotImplementedError(
+            "a list, dictionary or object holds one array or list in several places, and it is "
+            "changed in one: in Python the change shows in all. Put a copy there: `x.copy()`"
+        )
 
 
 def own_array(x: Any) -> None:
