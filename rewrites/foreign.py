@@ -14,7 +14,7 @@ Arrays are values whoever holds them, so only names that are used as containers 
 from __future__ import annotations
 
 import ast
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Collection, Iterator
 from typing import TYPE_CHECKING
 
 from overt.rewrites.held_outside import (
@@ -39,14 +39,15 @@ COPYING = frozenset("list dict copy OrderedDict".split())
 
 
 def foreign_names(
-    node: ast.FunctionDef, local: set[str], text: Text, shared: set[str]
+    node: ast.FunctionDef, local: set[str], text: Text, shared: set[str], plain: Outside
 ) -> tuple[set[str], set[str]]:
     """Names of containers that others hold too; and those that may be, or be arrays.
 
-    `shared` are the parameters with default values that all calls share.
+    `shared` are the parameters with default values that all calls share; `plain` is what is held
+    outside without these.
     """
     body, definition = node.body, text.definition
-    outside = Outside(local, shared, definition, text.methods, text.object).look_at(body)
+    outside = held_outside(node, local, text, shared) if shared else plain
     found = set(outside.found)
     found |= {n for n in put_outside(body, local, found, definition)} & local
     copies = held_by_copies(body) & local
@@ -67,9 +68,17 @@ def foreign_names(
     return sure | copies, unsure - sure - used - copies
 
 
-def run_over_outside(node: ast.FunctionDef, local: set[str], text: Text) -> set[str]:
+def held_outside(
+    node: ast.FunctionDef, local: set[str], text: Text, shared: Collection[str] = ()
+) -> Outside:
+    """What of a function's variables others hold, `shared` among it."""
+    return Outside(local, set(shared), text.definition, text.methods, text.object).look_at(
+        node.body
+    )
+
+
+def run_over_outside(node: ast.FunctionDef, local: set[str], outside: Outside) -> set[str]:
     """The variables of loops over what others hold: an operator such as `+=` changes it there."""
-    outside = Outside(local, set(), text.definition, text.methods, text.object).look_at(node.body)
     loops = [n for s in node.body for n in own_nodes(s) if isinstance(n, ast.For)]
     over = [n for n in loops if outside.given_on(n.iter)]
     return {name for n in over for name in names_in(n.target)} & local

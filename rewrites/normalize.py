@@ -18,7 +18,7 @@ from overt.rewrites.conditions import loops_that_ask_inside
 from overt.rewrites.core import Names
 from overt.rewrites.ended_by_data import ended_by_data
 from overt.rewrites.endless import without_endless
-from overt.rewrites.foreign import foreign_names, run_over_outside
+from overt.rewrites.foreign import foreign_names, held_outside, run_over_outside
 from overt.rewrites.generators import listed
 from overt.rewrites.interleaved import keep_interleaved
 from overt.rewrites.iterated_arrays import iterators_as_arrays
@@ -83,8 +83,10 @@ class Builder(Flows):
             refuse_late_reads(node, self.text.known)
             node = iterators_as_lists(node, self.text.known, self.text.generator, taken)
             shared = shared_defaults(node, live)
-            sure, unsure = foreign_names(node, locals_of(node), self.text, shared)
-            self.run_over = run_over_outside(node, locals_of(node), self.text)
+            local = locals_of(node)
+            outside = held_outside(node, local, self.text)
+            sure, unsure = foreign_names(node, local, self.text, shared, outside)
+            self.run_over = run_over_outside(node, local, outside)
             self.foreign |= sure
             self.unsure |= unsure
             node, stays = shared_by_argument(node, self.foreign)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import inspect
-import itertools
 from collections.abc import Callable, Sequence
 from contextlib import nullcontext
 from typing import Any
@@ -210,8 +209,9 @@ def is_short(loop: Loop) -> bool:
 def _run_while(loop: Loop, carry: tuple) -> tuple:
     assert loop.test is not None
     active: Any = True
-    for i in itertools.count():
-        if i > MOST_TAKEN and not is_known(any_lane(active)):
+    taken = 0
+    while True:
+        if taken > MOST_TAKEN and not is_known(any_lane(active)):
             raise _not_staged(loop)
         with tested_lanes(active):
             go_on = predicate(loop.test(*carry))
@@ -224,7 +224,7 @@ def _run_while(loop: Loop, carry: tuple) -> tuple:
         active = both(active, _not_stopped(loop, carry))
         if active is False:
             return carry
-    return carry
+        taken += 1
 
 
 def tested_lanes(active: Any) -> Any:
