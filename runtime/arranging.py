@@ -18,6 +18,7 @@ from overt.runtime.parts import is_array, parts_of
 from overt.runtime.primitive import Rule
 from overt.runtime.staging import is_known
 from overt.runtime.tree import tree_map
+from overt.runtime.world import CONTAINERS
 
 __all__ = [
     "chosen_item", "count_in", "order_of", "order_without", "picked", "place_in", "place_of",
@@ -195,7 +196,10 @@ def chosen_item(items: Sequence[Any], i: Any) -> Any:
         made = chosen_value(i, items)
         note(made, *items)
         return made
-    return tree_map(lambda *leaves: chosen_leaf(leaves, i), *items)
+    made = tree_map(lambda *leaves: chosen_leaf(leaves, i), *items)
+    if isinstance(made, CONTAINERS):
+        note(made)
+    return made
 
 
 def chosen_leaf(leaves: tuple[Any, ...], i: Any) -> Any:

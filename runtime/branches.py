@@ -10,7 +10,13 @@ from typing import Any
 from overt.runtime.carried import join, spec_of, zeros
 from overt.runtime.changes import changing_cond, has_objects
 from overt.runtime.choice import choose
-from overt.runtime.chosen_objects import Reach, given_back, note_joined, referred
+from overt.runtime.chosen_objects import (
+    Reach,
+    given_back,
+    note_containers,
+    note_joined,
+    referred,
+)
 from overt.runtime.closures import captured_leaves
 from overt.runtime.errors import StagingError
 from overt.runtime.guards import guard
@@ -102,9 +108,10 @@ def _by_lane(pred: Any, then: Callable, orelse: Callable, operands: Sequence[Any
         ) from None
     try:
         is_old = Reach(then, orelse, list(operands))
-        a, b = referred(a, b, call_it, call_it, is_old)
-        result = choose(pred, a, b)
-        note_joined(a, b, result, is_old)
+        one, other = referred(a, b, call_it, call_it, is_old)
+        result = choose(pred, one, other)
+        note_joined(one, other, result, is_old)
+        note_containers(a, b, result, is_old)
         if type(result) is tuple and any(type(x) is Unsure for x in result):
             named(result, returned_names(then, len(result)))
         return result
@@ -162,6 +169,7 @@ def _staged(pred: Any, then: Callable, orelse: Callable, operands: Sequence[Any]
         set_outputs(region, run_in(region, spec.decompose, value))
     joined = spec.compose_leaves(list(case_(pred, regions, spec.avals())))
     note_joined(changed_a, changed_b, joined, is_old)
+    note_containers(_without(a, same), _without(b, same), joined, is_old)
     if not same:
         return joined
     if any(type(x) is Unsure for x in joined):

@@ -26,11 +26,11 @@ from overt.runtime.joined_values import (
 from overt.runtime.parts import parts_of
 from overt.runtime.record import RECORDING
 from overt.runtime.tree_registry import register_pytree_node
-from overt.runtime.world import Held, World, attributes_of
+from overt.runtime.world import CONTAINERS, Held, World, attributes_of
 
 __all__ = [
-    "Chosen", "Reach", "copied", "either_object", "is_chosen", "note_joined", "of_objects",
-    "referred", "where_is",
+    "Chosen", "Reach", "copied", "either_object", "is_chosen", "note_containers", "note_joined",
+    "of_objects", "referred", "where_is",
 ]  # fmt: skip
 
 MISSING: Any = type("Missing", (), {})()
@@ -422,6 +422,18 @@ def note_joined(a: Any, b: Any, joined: Any, is_old: Callable[[Any], bool]) -> N
     if all(x is not None for x in every) and type(a) is type(b) is type(joined):
         for ours, theirs, ones in zip(*[x.values for x in every], strict=False):  # type: ignore[union-attr]
             note_joined(ours, theirs, ones, is_old)
+
+
+def note_containers(a: Any, b: Any, joined: Any, is_old: Callable[[Any], bool]) -> None:
+    """Note lists and dictionaries that were joined as values: others may hold the two."""
+    if isinstance(joined, CONTAINERS) and joined is not a and joined is not b:
+        note(joined, matters=lambda: any(is_old(x) for x in (a, b) if isinstance(x, CONTAINERS)))
+    if not (type(a) is type(b) is type(joined) and type(joined) in (list, tuple, dict)):
+        return
+    keys = range(len(joined)) if not isinstance(joined, dict) else joined
+    for key in keys if len(a) == len(b) == len(joined) else ():
+        if not isinstance(joined, dict) or key in a and key in b:
+            note_containers(a[key], b[key], joined[key], is_old)
 
 
 def holds_inner(x: Any) -> bool:

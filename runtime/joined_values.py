@@ -46,17 +46,17 @@ class Notes:
     """Objects that were joined as values, with what they held then."""
 
     def __init__(self) -> None:
-        self.joined: list[tuple[Any, Any]] = []
+        self.joined: list[tuple[Any, Any, Callable[[], bool]]] = []
 
     def check(self) -> None:
         """Errors: ByReference, or TypeError where that was no help, if one has changed since."""
-        for x, before in self.joined:
-            if alike(held_now(x), before):
+        for x, before, matters in self.joined:
+            if alike(held_now(x), before) or not matters():
                 continue
             kind = type(x)
             if is_object(x) and parts_of(x) is not None:
                 raise ByReference({kind})
-            what = f"an object of the class {kind.__name__}" if is_object(x) else "a list"
+            what = f"an object of the class {kind.__name__}" if is_object(x) else f"a {kind.__name__}"
             raise TypeError(
                 f"{what} is changed that may be the one chosen by data: it was taken by value, so "
                 "the change would be lost; change it in a branch for each of those to choose from"
@@ -69,7 +69,7 @@ _NOTES: ContextVar[Notes | None] = ContextVar("overt_joined_objects", default=No
 def refuse_copies(*objects: Any) -> None:
     """Errors: ByReference for what was joined as a value, since it is asked which one it is."""
     notes = _NOTES.get()
-    found = {type(x) for x, _ in notes.joined if any(x is y for y in objects)} if notes else set()
+    found = {type(x) for x, *_ in notes.joined if any(x is y for y in objects)} if notes else set()
     if found:
         raise ByReference(found)
 
@@ -87,11 +87,15 @@ def by_reference(x: Any) -> bool:
     return parts_of(x) is None
 
 
-def note(*things: Any) -> None:
-    """Note what these hold: nothing may be stored in them from now on."""
+def always() -> bool:
+    return True
+
+
+def note(*things: Any, matters: Callable[[], bool] = always) -> None:
+    """Note what these hold: nothing may be stored in them from now on, if that `matters`."""
     notes = _NOTES.get()
     if notes is not None:
-        notes.joined += [(x, held_now(x)) for x in things]
+        notes.joined += [(x, held_now(x), matters) for x in things]
 
 
 @contextmanager
