@@ -40,11 +40,11 @@ COPYING = frozenset("list dict copy OrderedDict".split())
 
 def foreign_names(
     node: ast.FunctionDef, local: set[str], text: Text, shared: set[str], plain: Outside
-) -> tuple[set[str], set[str]]:
-    """Names of containers that others hold too; and those that may be, or be arrays.
+) -> tuple[set[str], set[str], Outside]:
+    """Names of containers that others hold too; those that may be, or be arrays; what is outside.
 
-    `shared` are the parameters with default values that all calls share; `plain` is what is held
-    outside without these.
+    `shared` are the parameters whose values others hold; `plain` is what is held outside without
+    these.
     """
     body, definition = node.body, text.definition
     outside = held_outside(node, local, text, shared) if shared else plain
@@ -65,7 +65,7 @@ def foreign_names(
     unsure = (
         found & stored | {n for inner in nodes for n in changed_inside(inner)} & outside.holding
     )
-    return sure | copies, unsure - sure - used - copies
+    return sure | copies, unsure - sure - used - copies, outside
 
 
 def held_outside(

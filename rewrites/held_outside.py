@@ -106,6 +106,8 @@ class Outside:
             receiver = [node.func.value] if isinstance(node.func, ast.Attribute) else []
             known = [v for v in receiver if not isinstance(self.resolve(v), types.ModuleType)]
             return any(map(self.given_on, (*known, *node.args)))
+        if isinstance(node, ast.Call):
+            return any(self.gives(m, node, first, within=True) for m, first in self.callees(node))
         return False
 
     def given_on(self, node: ast.expr) -> bool:
@@ -124,24 +126,31 @@ class Outside:
         if isinstance(f, ast.Attribute):
             if name in TAKING:
                 return self.given_on(f.value)
-            return any(self.gives(m, node, 1) for m in self.methods(name))
-        if not isinstance(f, ast.Name):
+        elif not isinstance(f, ast.Name):
             return False
-        if name in PAIRING:
+        elif name in PAIRING:
             return any(map(self.outside, node.args))
-        if name in self.local:
-            return name in self.nested and self.gives(self.nested[name], node, 0)
-        other = self.definition(name)
-        if other is not None:
-            return self.gives(other, node, 0)
-        found = self.resolve(f)
-        return is_kept(found)
+        if found := self.callees(node):
+            return any(self.gives(m, node, first) for m, first in found)
+        return isinstance(f, ast.Name) and name not in self.local and is_kept(self.resolve(f))
+
+    def callees(self, node: ast.Call) -> list[tuple[ast.FunctionDef, int]]:
+        """The functions of the user's that a call may mean, with whether an object comes first."""
+        f, name = node.func, name_of(node.func)
+        if isinstance(f, ast.Attribute):
+            return [(m, 1) for m in self.methods(name)]
+        if not isinstance(f, ast.Name) or name in PAIRING:
+            return []
+        found = self.nested.get(name) if name in self.local else self.definition(name)
+        return [] if found is None else [(found, 0)]
 
     def is_no_user(self, f: ast.expr) -> bool:
         return not (isinstance(f, ast.Name) and (f.id in self.local or self.definition(f.id)))
 
-    def gives(self, function: ast.FunctionDef, call: ast.Call, first: int) -> bool:
-        """Whether a call of a function may give what others hold."""
+    def gives(
+        self, function: ast.FunctionDef, call: ast.Call, first: int, within: bool = False
+    ) -> bool:
+        """Whether a call of a function may give what others hold; or hold it `within`."""
         if self.deep >= MOST:
             return False
         if yields(function):
@@ -154,7 +163,8 @@ class Outside:
             locals_of(function), passed, self.definition, self.methods, self.resolve, self.deep + 1
         ).look_at(function.body)
         nodes = [n for s in function.body for n in parts(s)]
-        return any(inner.outside(n.value) for n in nodes if isinstance(n, ast.Return))
+        asked = inner.holds if within else inner.outside
+        return any(asked(n.value) for n in nodes if isinstance(n, ast.Return))
 
 
 def is_kept(found: Any) -> bool:

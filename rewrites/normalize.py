@@ -82,13 +82,14 @@ class Builder(Flows):
             node = listed(node, taken)
             refuse_late_reads(node, self.text.known)
             node = iterators_as_lists(node, self.text.known, self.text.generator, taken)
-            shared = shared_defaults(node, live)
+            given: frozenset[str] = getattr(node, "outside", frozenset())
+            shared = shared_defaults(node, live) | given
             local = locals_of(node)
             outside = held_outside(node, local, self.text)
-            sure, unsure = foreign_names(node, local, self.text, shared, outside)
+            sure, unsure, held = foreign_names(node, local, self.text, shared, outside)
             self.run_over = run_over_outside(node, local, outside)
-            self.foreign |= sure
-            self.unsure |= unsure
+            self.foreign |= sure | given
+            self.unsure |= unsure - given
             node, stays = shared_by_argument(node, self.foreign)
             scope = Scope(node)
             scope.cells |= stays | shared_with_kept(node)
@@ -146,8 +147,9 @@ class Builder(Flows):
             variants = getattr(node, "variants", {})
             definition = self.text.definition
             body = outputs_returned(
-                body, own, names, definition, self.foreign, variants, self.text.object
-            )
+                body, own, names, definition, self.foreign, variants, self.text.object,
+                held.outside, getattr(node, "in_place", {}),
+            )  # fmt: skip
             own = self.own(body, scope) - self.foreign
             body = read_by_index(body, own, names)
             own = self.own(body, scope) - self.foreign
@@ -155,10 +157,10 @@ class Builder(Flows):
             self.local |= self.own(body, scope)
             taken = {n.id for n in ast.walk(node) if isinstance(n, ast.Name)} | self.local
             last, known = body[-1] if body else None, set(taken)
-            held = parameters(node) | self.enclosing | self.cells
+            fixed = parameters(node) | self.enclosing | self.cells
             managers = Managers(self.text.object, self.text.definition, self.text.methods)
             body = [loops_that_ask_inside(match_to_branches(s, self.text.object)) for s in body]
-            body = attempts_to_blocks(body, held, taken, managers)
+            body = attempts_to_blocks(body, fixed, taken, managers)
             body, value = exits.single_exit(body, taken)
             self.local |= taken - known
             self.made |= taken - known

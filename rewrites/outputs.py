@@ -9,10 +9,11 @@ from __future__ import annotations
 
 import ast
 import copy
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 
 from overt.rewrites import core, memory
 from overt.rewrites.calls_apart import CallsApart
+from overt.rewrites.in_place import InPlace, Known, copy_in_place, with_copies
 from overt.rewrites.numpy_stores import NumpyStores, Resolve, everything_stored
 from overt.rewrites.refusal import Refusal
 from overt.rewrites.scopes import NESTED, is_not_in_place, new_name, own_nodes, yields
@@ -43,20 +44,24 @@ BLOCKS = (ast.If, ast.For, ast.While, ast.With, ast.Try, ast.FunctionDef)
 def outputs_returned(
     body: list[ast.stmt], local: set[str], taken: set[str], definition: Definition,
     foreign: set[str], known: dict[tuple[str, bool], Variant | None], resolve: Resolve,
+    outside: Callable[[ast.expr], bool], in_place: Known,
 ) -> list[ast.stmt]:  # fmt: skip
     """The body of a function in which every call gives back what it writes into.
 
     `foreign` are names of containers that others hold too; `known` the functions around this one
-    that give back what they change; `resolve` gives what names outside mean.
+    that give back what they change, `in_place` those that change it where it stands; `resolve`
+    gives what names outside mean, `outside` whether others may hold what an expression gives.
     """
     work = Outputs(local, taken, definition, resolve)
     work.foreign = foreign
     work.known.update(known)
+    work.in_place.update(in_place)
+    work.given_by_others = outside
     work.made = kinds_of(body).made
     work.apart = CallsApart(body, work.changed_by, work.fresh)
     for s in body:
         work.find(s)
-    made = [*work.block(body)]
+    made = [*with_copies(work.block(body), work.beside)]
     variants = {v[0]: f for (f, _), v in work.known.items() if v is not None}
     return used([*work.copies, *made], variants)
 
@@ -75,6 +80,9 @@ class Outputs(NumpyStores):
         self.apart = CallsApart([], self.changed_by, self.fresh)
         self.copies: list[ast.stmt] = []
         self.known: dict[tuple[str, bool], Variant | None] = {}
+        self.in_place: Known = {}
+        self.given_by_others: Callable[[ast.expr], bool] = lambda node: False
+        self.beside: dict[str, list[ast.FunctionDef]] = {}  # those of functions nested here
         self.open: list[str] = []  # functions that are being looked at
         self.met_again: set[str] = set()  # those of them that what they call calls
 
@@ -91,8 +99,9 @@ class Outputs(NumpyStores):
 
     def block(self, body: list[ast.stmt]) -> list[ast.stmt]:
         done: list[ast.stmt] = []
+        inside = InPlace(self.outside_places, self.kept_in_place)
         for s in body:
-            before, s = self.apart.statement(s)
+            before, s = self.apart.statement(inside.in_head(s))
             done += self.block(before)
             if isinstance(s, ast.If | ast.For | ast.While | ast.With | ast.Try):
                 s = copy.copy(s)
@@ -207,6 +216,35 @@ class Outputs(NumpyStores):
                     return both
         return self.variant(name, effect)
 
+    def outside_places(self, call: ast.Call) -> frozenset[int]:
+        """The places at which a call is given containers of others, and all that it changes."""
+        name = call.func.id if isinstance(call.func, ast.Name) else ""
+        if not name or self.written(name) is None or self.variant_called(call) is None:
+            return frozenset()
+        found = self.variant(name)  # without what changes arrays alone
+        bound = self.by_place(call, found[1]) if found is not None else None
+        if found is None or bound is None:
+            return frozenset()
+        given = [(i, bound.args[i]) for i in found[1] if i < len(bound.args)]
+        outside = {i for i, a in given if self.is_outside(a)}
+        own = [a for i, a in given if i not in outside and changed_roots(a) & self.local]
+        return frozenset() if own else frozenset(outside)
+
+    def kept_in_place(self, name: str, places: frozenset[int]) -> str:
+        """The function that changes what it is given at these places where it stands."""
+        if (name, places) not in self.in_place:
+            node = self.written(name)
+            assert node is not None
+            new = self.fresh(f"{name}_in_place")
+            self.in_place[name, places] = new
+            names = [parameters(node)[i] for i in sorted(places)]
+            made = copy_in_place(node, new, names, self.in_place)
+            if name in self.nested:
+                self.beside.setdefault(name, []).append(made)
+            else:
+                self.copies.append(made)
+        return self.in_place[name, places]
+
     def by_place(self, call: ast.Call, places: list[int]) -> ast.Call | None:
         """The call with what it changes given by position; None where that cannot be seen."""
         assert isinstance(call.func, ast.Name)
@@ -275,6 +313,8 @@ class Outputs(NumpyStores):
 
     def is_outside(self, node: ast.expr) -> bool:
         """Whether an argument is a container that others hold too."""
+        if isinstance(node, ast.Call | ast.IfExp | ast.BoolOp):
+            return self.given_by_others(node)
         root = node
         while isinstance(root, ast.Attribute | ast.Subscript):
             root = root.value

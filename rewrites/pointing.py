@@ -39,9 +39,9 @@ NUMBERS = frozenset("shape size ndim dtype itemsize nbytes at".split())
 class Pointing(Calls):
     """One function: `points` of its names, `held` of the objects, and which `changed`."""
 
-    def __init__(self, body: Block, known: Known) -> None:
+    def __init__(self, body: Block, known: Known, foreign: frozenset[str] = frozenset()) -> None:
         super().__init__()
-        self.known = known
+        self.known, self.foreign = known, foreign
         self.assigned = core.assigned(body)
         self.reads: dict[int, ast.Attribute] = {}  # of what is stored; nodes are told apart
         while self.grown:
@@ -111,7 +111,8 @@ class Pointing(Calls):
                         self.change(self.of(self.reads.setdefault(id(target), old)), False)
                 elif isinstance(target, ast.Subscript):
                     holder = self.of(target.value)
-                    self.change(holder)
+                    if not stands_for(target.value, self.foreign):
+                        self.change(holder)
                     for ref in holder:
                         self.hold(ref.site, ITEMS, value)
                         self.store(ref.site, value, id(node))
@@ -267,7 +268,7 @@ def function_of(node: ast.Lambda) -> Function:
 
 def summary_of(function: Function, known: Known) -> Summary:
     """What a call of a function gives, keeps and changes."""
-    work = Pointing(function.body, known)
+    work = Pointing(function.body, known, function.foreign)
     work.grown = True
     result: Refs = NOTHING
     while work.grown:
@@ -289,6 +290,8 @@ def summary_of(function: Function, known: Known) -> Summary:
     changed: dict[Ref, bool] = {}
     for change, surely in work.changed.items():
         if is_given(change.ref.site) and change.ref.view != MAYBE:
+            if core.base(given_name(change.ref.site)) in function.foreign:
+                continue  # it is changed where it stands
             changed[change.ref] = surely or changed.get(change.ref, False)
     twins = frozenset(work.twins & outside.keys())
     changers = {site: refs for site, refs in changers.items() if site in outside}
@@ -312,3 +315,17 @@ def changers_in(work: Pointing) -> dict[Any, Refs]:
                 refs = held if root == r.site else frozenset(map(Ref, inner))
                 found[site] = found.get(site, NOTHING) | refs
     return found
+
+
+def stands_for(node: ast.expr, names: frozenset[str]) -> bool:
+    """Whether an expression is one of these names or a part of it."""
+    while isinstance(node, ast.Attribute | ast.Subscript):
+        node = node.value
+    return isinstance(node, ast.Name) and core.base(node.id) in names
+
+
+def given_name(site: Any) -> str:
+    """The parameter that an object is, or is held by."""
+    while site[0] != "given":
+        site = site[1]
+    return site[1]

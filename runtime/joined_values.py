@@ -56,7 +56,9 @@ class Notes:
             kind = type(x)
             if is_object(x) and parts_of(x) is not None:
                 raise ByReference({kind})
-            what = f"an object of the class {kind.__name__}" if is_object(x) else f"a {kind.__name__}"
+            what = (
+                f"an object of the class {kind.__name__}" if is_object(x) else f"a {kind.__name__}"
+            )
             raise TypeError(
                 f"{what} is changed that may be the one chosen by data: it was taken by value, so "
                 "the change would be lost; change it in a branch for each of those to choose from"

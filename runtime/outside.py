@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, NoReturn
 
 from overt.runtime.changes import refuse_unless_carried
 from overt.runtime.containers import COPIED
@@ -12,10 +12,11 @@ from overt.runtime.masks import active_lanes
 from overt.runtime.numpy.indexing import erase, set_item, taken
 from overt.runtime.numpy.movement import with_rule
 from overt.runtime.outer_effects import about_to_change
+from overt.runtime.parts import is_array
 from overt.runtime.primitive import GRAPH
 from overt.runtime.tree import tree_leaves
 
-__all__ = ["keep_in", "put_contents", "put_item", "stored_in"]
+__all__ = ["containers_only", "keep_in", "put_contents", "put_item", "stored_in"]
 
 
 AS_SET_ITEM: dict[str, Any] = {
@@ -77,16 +78,29 @@ def put_contents(x: Any, new: Any) -> None:
     if x is new:
         return
     if not isinstance(x, COPIED):
-        raise NotImplementedError(
-            "a function stores into an array that is a global variable or an attribute: arrays "
-            "here do not change where they stand. Give the function a local name, and use that"
-        )
+        refuse_array()
     may_change(x, new)
     if isinstance(x, list):
         x[:] = new
         return
     x.clear()
     x.extend(new) if hasattr(x, "extend") else x.update(new)
+
+
+def containers_only(x: Any) -> None:
+    """Refuse an array, which cannot change where it stands.
+
+    >>> containers_only([1])
+    """
+    if is_array(x):
+        refuse_array()
+
+
+def refuse_array() -> NoReturn:
+    raise NotImplementedError(
+        "a function stores into an array that is a global variable or an attribute: arrays "
+        "here do not change where they stand. Give the function a local name, and use that"
+    )
 
 
 def keep_in(holder: Any, name: str, value: Any) -> None:
