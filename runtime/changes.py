@@ -85,6 +85,8 @@ class State:
         self.carried: list[Slot] = []
         # The positions of variables that get other objects: these are handed on by what they hold.
         self.replaced: frozenset[int] = frozenset()
+        self.by_parts = bool(RECORDING.get())
+        self.kept: frozenset[int] = frozenset()  # those of them that may stay what they are
         self.place = place_of_run()
         self.ran_in: tuple[Any, Any] = MISSING, MISSING  # that of the last iteration
         self.settled = False  # whether it is known what is changed; derivatives run the code again
@@ -118,8 +120,10 @@ class State:
         if type(x) is Fields:  # a stand-in of a loop around this one stays what it is
             return x.at_depth(x.depth + 1)
         inner = functools.partial(self.held, by_parts=by_parts)
-        whole = is_value(x) or by_parts and is_users_object(x)
-        if whole and RECORDING.get() and not (LENIENT.is_node(type(x)) and self.is_alone(x)):
+        if by_parts and (chosen := objects_of(x)):
+            x = whole_of(x, chosen)
+        whole = is_value(x) and RECORDING.get() or by_parts and is_users_object(x)
+        if whole and not (LENIENT.is_node(type(x)) and self.is_alone(x)):
             fields = attributes_of(x)
             return Fields(type(x), tuple(fields), list(map(inner, fields.values())))
         return with_parts(inner, x)
@@ -178,20 +182,26 @@ class State:
 
     def note_replaced(self, given: list[Any], out: tuple) -> None:
         """A variable that gets a new object in a recorded loop is handed on by what that holds."""
-        if not RECORDING.get():
+        if not self.by_parts:
             return
         pairs = enumerate(zip(given, out, strict=False))
-        replaced = {i for i, (x, y) in pairs if is_object(y) and y is not x}
+        before, after = ([list(objects_in(x, set())) for x in values] for values in (given, out))
+        replaced = {i for i, (x, y) in pairs if x is not y and new_among(after[i], before[i])}
         if not replaced | self.replaced:
             return
         known = World(given, *[h.thing for h in self.world.holders]).known
-        every = list(objects_in(out, set()))
+        every = [id(x) for found in after for x in found]
         for i in replaced:
-            if id(out[i]) in known or every.count(id(out[i])) > 1:
-                raise Shared(
-                    f"a loop hands on an object of the class {type(out[i]).__name__} that others "
-                    "hold too, and its derivative is compiled: make a new object in each iteration"
-                )
+            stay = {id(x) for x in before[i]} if chooses(out[i]) else set()
+            if stay:  # it stays, or another one takes its place
+                self.kept |= {i}
+            for x in after[i]:
+                if id(x) not in stay and id(x) in known or every.count(id(x)) > 1:
+                    raise Shared(
+                        f"a loop hands on an object of the class {type(x).__name__} that others "
+                        "hold too, and its derivative is compiled: make a new object in each "
+                        "iteration"
+                    )
         if replaced - self.replaced:
             raise More(self, [], frozenset(replaced))
 
@@ -361,14 +371,44 @@ def is_object(x: Any) -> bool:
     return is_users_object(x) and x is not None and not is_frozen(x)
 
 
-def objects_in(x: Any, seen: set[int]) -> Iterator[int]:
-    """The identities of the objects of the user's in a value, as often as they are there."""
+def objects_of(x: Any) -> tuple[Any, ...]:
+    """The objects of one class of which a value is one, chosen by data; none for other values."""
+    found = getattr(x, "__overt_objects__", ()) if hasattr(type(x), "__overt_objects__") else ()
+    return found if len({type(each) for each in found}) == 1 else ()
+
+
+def whole_of(x: Any, objects: tuple[Any, ...]) -> Any:
+    """An object that holds what the chosen one does."""
+    made: Any = object.__new__(type(objects[0]))
+    for name in attributes_of(objects[0]):
+        object.__setattr__(made, name, getattr(x, name))
+    return made
+
+
+def new_among(after: list[Any], before: list[Any]) -> bool:
+    """Whether there is an object that was not there: itself, or in a container one by reference."""
+    known = set(map(id, before))
+    new = [x for x in after if id(x) not in known and is_object(x)]
+    return any(x is after[0] or not is_value(x) for x in new)
+
+
+def chooses(x: Any) -> bool:
+    """Whether a value is, or a container has, one of several objects."""
+    if isinstance(x, (list, tuple, dict)):
+        return any(map(chooses, x.values() if isinstance(x, dict) else x))
+    return bool(objects_of(x))
+
+
+def objects_in(x: Any, seen: set[int]) -> Iterator[Any]:
+    """The objects of the user's in a value, as often as they are there."""
     if isinstance(x, (list, tuple)):
         parts: Sequence[Any] = x
     elif isinstance(x, dict):
         parts = list(x.values())
+    elif chosen := objects_of(x):
+        parts = chosen
     elif x is not None and is_users_object(x) and not callable(x):
-        yield id(x)
+        yield x
         parts = [] if id(x) in seen else list(attributes_of(x).values())
         seen.add(id(x))
     else:
@@ -441,6 +481,10 @@ def changing_loop(run_loop: Callable, loop: Loop, values: tuple) -> tuple:
 
     out = tried(state, run)
     state.finish(out[count:])
+    if state.kept:
+        from overt.runtime.joined_values import note
+
+        note(*[values[i] for i in state.kept if is_object(values[i])])
     return tuple(map(state.joined, out[:count]))
 
 

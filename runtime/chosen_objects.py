@@ -325,16 +325,19 @@ def copied(x: Any, stays: Callable[[Any], bool] = lambda x: False) -> Any:
 
 
 class Taken:
-    """An object that one side of a branch has made, as what it holds."""
+    """An object that one side of a branch has made, as what it holds.
 
-    def __init__(self, kind: type, held: dict[str, Any]) -> None:
-        self.kind, self.held = kind, held
+    It is a `copy` if the other side gives one that was there before, which others may hold.
+    """
+
+    def __init__(self, kind: type, held: dict[str, Any], copy: bool = False) -> None:
+        self.kind, self.held, self.copy = kind, held, copy
 
 
 register_pytree_node(
     Taken,
-    lambda x: (tuple(x.held.values()), (x.kind, tuple(x.held))),
-    lambda data, values: Taken(data[0], dict(zip(data[1], values, strict=True))),
+    lambda x: (tuple(x.held.values()), (x.kind, tuple(x.held), x.copy)),
+    lambda data, values: Taken(data[0], dict(zip(data[1], values, strict=True)), data[2]),
 )
 
 
@@ -351,6 +354,8 @@ def given_back(x: Any) -> Any:
         made: Any = object.__new__(x.kind)
         for name, value in x.held.items():
             object.__setattr__(made, name, given_back(value))
+        if x.copy:
+            note(made)
         return made
     return with_parts(given_back, x)
 
@@ -379,7 +384,8 @@ def referred(
             refuse_mixed(*objects)
         if fresh and len({type(x) for x in objects}) == 1:
             note(*filter(is_old, objects))
-            return on_a(lambda: taken(a)), on_b(lambda: taken(b))
+            copy = len(fresh) < len(objects)
+            return on_a(lambda: taken(a, copy)), on_b(lambda: taken(b, copy))
         if any(map(holds_inner, fresh)):
             return a, b
         objects = [x for i, x in enumerate(objects) if not any(x is y for y in objects[:i])]
@@ -442,7 +448,7 @@ def holds_inner(x: Any) -> bool:
     return holds_values_of_its_side(x)
 
 
-def taken(x: Any, within: tuple[int, ...] = ()) -> Any:
+def taken(x: Any, copy: bool = False, within: tuple[int, ...] = ()) -> Any:
     """An object, and those it holds, as what they hold."""
     if type(x) is Held:
         x = x.value
@@ -451,7 +457,8 @@ def taken(x: Any, within: tuple[int, ...] = ()) -> Any:
     if id(x) in within or not by_reference(x) or isinstance(x, enum.Enum):
         return x
     held = attributes_of(x)
-    return Taken(type(x), {k: taken(v, (*within, id(x))) for k, v in held.items()})
+    within = (*within, id(x))
+    return Taken(type(x), {k: taken(v, copy, within) for k, v in held.items()}, copy)
 
 
 def _as_chosen(x: Any) -> Chosen | None:

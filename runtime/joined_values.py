@@ -137,6 +137,12 @@ def choosing(run: Callable[[], Any], undo: Callable[[], None] | None = None) -> 
             check()
             return out
         except ByReference as found:
+            if found.kinds <= kinds:
+                names = ", ".join(sorted(kind.__name__ for kind in found.kinds))
+                raise TypeError(
+                    f"an object of the class {names} is asked for its identity that may be the one "
+                    "chosen by data: it was taken by value; compare what decided which one it is"
+                ) from None
             kinds |= found.kinds
             if undo is not None:
                 undo()
