@@ -25,8 +25,11 @@ from overt.rewrites.callees import (
 )
 from overt.rewrites.conditions import asked_for_none, without_filter
 from overt.rewrites.instances import is_object
+from overt.rewrites.listed import array_operands
 from overt.rewrites.scopes import changes_objects, locals_of
 from overt.rewrites.selections import is_selection
+from overt.runtime.listed_reads import ANY_MAY_BE_A_LIST
+from overt.runtime.plain import twin_of
 
 if TYPE_CHECKING:
     from overt.rewrites.lift_functions import FunctionLifter
@@ -343,6 +346,8 @@ class Expressions(ast.NodeTransformer):
             return True
         if root.id in self.hidden:
             return False
+        if ANY_MAY_BE_A_LIST.get() and core.is_local(root.id):
+            return True
         if root.id in self.lifter.lists or isinstance(self.object(root), list | tuple | dict):
             return True
         # A tangent is what its value is, and so is a value that a loop has recorded.
@@ -389,10 +394,36 @@ class Expressions(ast.NodeTransformer):
                 args[0] = self.as_lifted(node.args[0])
         elif is_ours(target, "runtime") or is_library(target):
             args = [self.passed(old, new) for old, new in zip(node.args, args, strict=True)]
+            args = self.arrays_of_lists(node, target, args)
         for k in keywords:
             if k.arg == "key" and isinstance(k.value, ast.Name | ast.Attribute):
                 k.value = self.as_lifted(k.value)
         return ast.copy_location(ast.Call(callee, args, keywords), node)
+
+    def arrays_of_lists(self, node: ast.Call, target: Any, args: list[ast.expr]) -> list[ast.expr]:
+        """The arguments of a function of NumPy's, which makes no arrays of lists of ours itself."""
+        if not isinstance(node.func, ast.Attribute) or not any(map(self.is_list, node.args)):
+            return args
+        root = node.func.value
+        while isinstance(root, ast.Attribute):
+            root = root.value
+        if getattr(self.object(root), "__name__", "") != "numpy":
+            return args
+        self.lifter.module.changed = True
+        made = ast.Attribute(root, "array", ast.Load())
+        wanted = array_operands(target)
+        return [
+            core.call(made, new) if takes and self.is_list(old) and not self.plain(old) else new
+            for old, new, takes in zip(node.args, args, wanted, strict=False)
+        ] + args[len(wanted) :]
+
+    def is_list(self, node: ast.expr) -> bool:
+        """Whether a value surely is a list."""
+        if isinstance(node, ast.Name):
+            return node.id in self.lifter.lists and node.id not in self.hidden
+        if isinstance(node, ast.Call):
+            return self.callees.is_builtin(node.func, list, sorted)
+        return isinstance(node, ast.List | ast.ListComp | ast.Tuple)
 
     def search(self, node: ast.Call) -> ast.expr | None:
         """`xs.index(x)` and `xs.count(x)`, which ask whether items equal x."""
@@ -409,6 +440,8 @@ class Expressions(ast.NodeTransformer):
     def callee(self, node: ast.Call) -> ast.expr:
         f = node.func
         if getattr(self.object(f), "__module__", "") == "math":
+            return f if all(map(self.plain, node.args)) else self.helper("lifted", self.visit(f))
+        if twin_of(self.object(f)) and (node.keywords or len(node.args) > 1):
             return f if all(map(self.plain, node.args)) else self.helper("lifted", self.visit(f))
         staged = self.staged_builtin(node)
         if staged:

@@ -21,7 +21,8 @@ from overt.runtime.tree import tree_map
 from overt.runtime.world import CONTAINERS
 
 __all__ = [
-    "chosen_item", "count_in", "order_of", "order_without", "picked", "place_in", "place_of",
+    "chosen_item", "count_in", "order_but", "order_of", "order_with",
+    "order_without", "picked", "place_from_start", "place_in", "place_of",
     "repetition", "set_all",
 ]  # fmt: skip
 
@@ -131,6 +132,29 @@ def order_without(items: Any, value: Any) -> Any:
     return kept + (kept >= np.argmax(hits))
 
 
+def order_but(items: Sequence[Any], place: Any) -> Any:
+    """The positions of the items but for that at a place, which is known only later."""
+    from overt.runtime import numpy as np
+
+    kept = np.arange(len(items) - 1)
+    return kept + (kept >= np.where(place < 0, place + len(items), place))
+
+
+def order_with(items: Sequence[Any], place: Any) -> Any:
+    """The positions of items of which the last is to be moved to a place known only later."""
+    from overt.runtime import numpy as np
+
+    last = len(items) - 1
+    place = np.clip(np.where(place < 0, place + last, place), 0, last)
+    spread = np.arange(last + 1)
+    return np.where(spread == place, last, spread - (spread > place))
+
+
+def place_from_start(items: Sequence[Any], place: Any) -> Any:
+    """A place known only later, counted from the start."""
+    return place + len(items) * (place < 0)
+
+
 def found_somewhere(hits: Any, message: str) -> None:
     from overt.runtime.staged_builtins import raise_if
 
@@ -141,6 +165,8 @@ order_without.rule = Rule("order_without", ("items", "value"), zero=True)  # typ
 place_in.rule = Rule("place_in", ("items", "value"), zero=True)  # type: ignore[attr-defined]
 count_in.rule = Rule("count_in", ("items", "value"), zero=True)  # type: ignore[attr-defined]
 order_of.rule = Rule("order_of", ("items",), zero=True)  # type: ignore[attr-defined]
+for _of_place in (order_but, order_with, place_from_start):
+    _of_place.rule = Rule(_of_place.__name__, ("items", "place"), zero=True)  # type: ignore[attr-defined]
 place_of.rule = Rule("place_of", ("items",), zero=True)  # type: ignore[attr-defined]
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import collections
 import functools
 import inspect
 from collections.abc import Callable
@@ -101,6 +102,8 @@ class Composite:
             if getattr(x, "level", 0) and name not in self.arrays:
                 return self.call(bound)  # a parameter that no rule asks for has a derivative
         for name in self.arrays:
+            if type(bound[name]) is collections.deque:
+                bound[name] = list(bound[name])
             for x in leaves(bound[name]):
                 n = getattr(x, "level", 0)
                 if n > level:

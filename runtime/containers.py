@@ -14,9 +14,11 @@ import types
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
+from overt.runtime.array import Array
 from overt.runtime.called import call_method
 from overt.runtime.escape import BY_SOURCE, Escape
 from overt.runtime.parts import is_array
+from overt.runtime.staging import is_known
 from overt.runtime.world import is_users_object
 
 __all__ = [
@@ -67,6 +69,8 @@ def changed(xs: Any, method: str, *args: Any) -> Any:
     >>> changed([1, 3], "insert", 1, 2)
     [1, 2, 3]
     """
+    if (changing := at_place(xs, method, args)) is not None:
+        return changing(xs, *args)
     if method == "__delitem__" and isinstance(xs, Sequence):
         xs = copy.copy(xs) if isinstance(xs, COPIED) else xs
         del xs[args[0]]
@@ -80,6 +84,8 @@ def popped(xs: Any, method: str, *args: Any) -> tuple[Any, Any]:
     >>> popped({"a": 1}, "pop", "a")
     (1, {})
     """
+    if (changing := at_place(xs, method, args)) is not None:
+        return changing(xs, *args)
     if any(hasattr(type(x), "__overt_truth__") for x in args) and type(xs) in (list, dict, set):
         from overt.runtime.some_of import of_all
 
@@ -90,6 +96,15 @@ def popped(xs: Any, method: str, *args: Any) -> tuple[Any, Any]:
         return call_method(xs, method, *args), xs
     result = getattr(xs, method)(*args)
     return result, xs
+
+
+def at_place(xs: Any, method: str, args: tuple[Any, ...]) -> Any:
+    """A method that changes a list at a place that is known only later, as a function."""
+    if type(xs) is not list or not args or not isinstance(args[0], Array) or is_known(args[0]):
+        return None
+    from overt.runtime.plain_builtins import AT_PLACES
+
+    return AT_PLACES.get(method)
 
 
 def in_place(x: Any, symbol: str, value: Any) -> Any:

@@ -7,12 +7,21 @@ from typing import Any
 
 import overt.runtime.numpy as np
 from overt.runtime import plain_math
-from overt.runtime.arranging import chosen_item, order_of, order_without, picked, place_of
+from overt.runtime.arranging import (
+    chosen_item,
+    order_but,
+    order_of,
+    order_with,
+    order_without,
+    picked,
+    place_from_start,
+    place_of,
+)
 from overt.runtime.containers import changed
 from overt.runtime.parts import is_array
 from overt.runtime.staged_builtins import sorted_
 
-__all__ = ["PLAIN", "TWINS", "in_order", "partitioned", "without_item"]
+__all__ = ["AT_PLACES", "PLAIN", "TWINS", "in_order", "partitioned", "without_item"]
 
 MISSING = object()
 
@@ -149,6 +158,30 @@ def without_item(xs: Any, value: Any) -> Any:
         return changed(xs, "remove", value)
     order = order_without(xs, value)
     return picked(xs, order)
+
+
+def popped_at(xs: Any, place: Any) -> Any:
+    """What `xs.pop(place)` gives, and what it leaves, for a place known only later."""
+    item = chosen_item(xs, place_from_start(xs, place))
+    order = order_but(xs, place)
+    return item, picked(xs, order)
+
+
+def deleted_at(xs: Any, place: Any) -> Any:
+    """What `del xs[place]` leaves, for a place known only later."""
+    order = order_but(xs, place)
+    return picked(xs, order)
+
+
+def inserted_at(xs: Any, place: Any, item: Any) -> Any:
+    """What `xs` is after `xs.insert(place, item)`, for a place known only later."""
+    more = [*xs, item]
+    order = order_with(more, place)
+    return picked(more, order)
+
+
+# Methods of lists, by what they are for places known only later.
+AT_PLACES = {"pop": popped_at, "__delitem__": deleted_at, "insert": inserted_at}
 
 
 def partitioned(xs: Any, *args: Any, **options: Any) -> Any:

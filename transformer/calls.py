@@ -18,7 +18,7 @@ from collections.abc import Callable
 from typing import Any
 
 from overt.rewrites.refusal import Refusal
-from overt.runtime.containers import COPIED, appended, changed, in_place, popped
+from overt.runtime.containers import COPIED, appended, at_place, changed, in_place, popped
 from overt.runtime.cotangents import Moved, Token, move, shapes_in
 from overt.runtime.custom import CustomRule
 from overt.runtime.derivatives import dtype_of, is_inexact, zeros_like_tree
@@ -32,9 +32,11 @@ from overt.runtime.escape import (
     unchanged,
 )
 from overt.runtime.hidden import keeps_unseen
+from overt.runtime.listed_reads import reading_lists
 from overt.runtime.numpy.indexing import set_item
 from overt.runtime.one_of import OneOf, call_one, holds_floats, of_callables
 from overt.runtime.parts import is_array, parts_of
+from overt.runtime.plain import twin_of
 from overt.runtime.primitive import rule_of
 from overt.runtime.record import vjp_call
 from overt.runtime.special_methods import lifting_special_methods
@@ -77,6 +79,7 @@ from overt.transformer.pulls import (
     Unchanged,
     VjpPull,
     WrapPull,
+    beside_method,
     drop_function,
     drop_mapping,
     is_record,
@@ -165,6 +168,9 @@ def call_pair(f: Any, args: tuple[Any, ...], keywords: dict[str, Any]) -> Any:
         return found
     if any(f is c for c in CHANGERS) and args and is_users_object(args[0]):
         raise Escape(args[0], KEPT)
+    if (f is popped or f is changed) and (by_place := at_place(args[0], args[1], args[2:])):
+        out, pull = vjp_of(by_place, args[0], *args[2:])
+        return out, Pullback(beside_method, pull)
     if (f is popped or f is changed) and not isinstance(args[0], COPIED):  # `x.at[i]`, an array
         return None
     if f is set_item and not is_array(args[0]):
@@ -355,7 +361,7 @@ def of_transformed(f: Transformed, args: tuple[Any, ...], keywords: dict[str, An
     if isinstance(f, (Jitted, Identity)):
         return vjp_of(f.__wrapped__, *args, **keywords)
     if isinstance(f, Vmap) and not keywords:
-        found = vjp_of_vmap(f, args, vjp_of)
+        found = reading_lists(lambda: vjp_of_vmap(f, args, vjp_of))
         if found is None:
             return None
         out, saved, bwd = found
@@ -407,6 +413,8 @@ def of_builtin(f: Any, args: tuple[Any, ...], keywords: dict[str, Any]) -> Any:
         from overt.runtime.plain_builtins import TWINS
 
         return vjp_of(TWINS[f], *args, **keywords) if f in TWINS else None
+    if (twin := twin_of(f)) is not None:
+        return vjp_of(twin, *args, **keywords)
     if f is not getattr(builtins, name, None) and f is not functools.reduce:
         return None
     from overt.runtime.plain_builtins import PLAIN, joined_of, map_of, max_by, min_by, reduce_rest

@@ -259,6 +259,12 @@ def spread_list(pull: Any, out_bar: Any) -> Any:
     return (f_bar, *bars)
 
 
+def beside_method(pull: Any, out_bar: Any) -> Any:
+    """Of a list and a method's arguments: the method's name stands between them."""
+    f_bar, bar, *bars = pull(out_bar)
+    return (f_bar, bar, None, *bars)
+
+
 def of_result(pull: Any, out_bar: Any) -> Any:
     """Of (error, result), the result alone has a derivative."""
     return pull(None if out_bar is None else out_bar[1])

@@ -23,9 +23,11 @@ from overt.runtime import special_methods
 from overt.runtime.array import Array
 from overt.runtime.closures import captured, captured_leaves
 from overt.runtime.handled import CATCHING
+from overt.runtime.listed_reads import ANY_MAY_BE_A_LIST
 from overt.runtime.ownership import is_users
 from overt.runtime.parts import Parts
 from overt.runtime.places import GENERATED
+from overt.runtime.plain import twin_of
 from overt.runtime.primitive import GRAPH, counterpart
 from overt.runtime.risks import about_to_call
 from overt.runtime.staging import is_known
@@ -218,6 +220,8 @@ _alive: weakref.WeakKeyDictionary[types.FunctionType, dict[str, Any]] = weakref.
 def alive(fn: Any, chain: str, make: Callable[[], Any]) -> types.FunctionType:
     """The live function that a transformation makes of `fn`; one for each user function."""
     function: Any = target_of(fn).function
+    if ANY_MAY_BE_A_LIST.get():
+        chain += "|lists"
     table = _alive.setdefault(function, {})
     found = table.get(chain)
     if found is None or not dependencies.unchanged(found[2]):
@@ -262,6 +266,8 @@ def lifted(fn: Any) -> Callable[..., Any]:
         ours = TWINS.get(fn) or counterpart(fn)
         if ours is not None:
             return functools.partial(of_numbers, fn, ours)
+    if (twin := twin_of(fn)) is not None:
+        return lifted(twin)
     if fn is max or fn is min or fn is sorted:
         from overt.runtime import staged_builtins
 

@@ -7,6 +7,7 @@ from collections.abc import Callable
 from typing import Any
 
 from overt.runtime.batching import vmap_call
+from overt.runtime.listed_reads import reading_lists
 from overt.transformer import transformed
 from overt.transformer.transformed import Transformed, noted
 
@@ -35,10 +36,13 @@ class Vmap(Transformed):
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         with noted():
-            return vmap_call(
-                transformed.lifted(self.__wrapped__), args, self.in_axes, self.out_axes,
-                self.axis_size, kwargs, self.axis_name, self.__wrapped__,
-            )  # fmt: skip
+            return reading_lists(lambda: self.batched(args, kwargs))
+
+    def batched(self, args: tuple, kwargs: dict[str, Any]) -> Any:
+        return vmap_call(
+            transformed.lifted(self.__wrapped__), args, self.in_axes, self.out_axes,
+            self.axis_size, kwargs, self.axis_name, self.__wrapped__,
+        )  # fmt: skip
 
     def source(self) -> Any:
         """The batched form: the batch on axis 0 of what has one."""

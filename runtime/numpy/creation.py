@@ -45,6 +45,8 @@ convert = Primitive(
     doc="The same numbers in another dtype; complex numbers lose their imaginary part.",
 )
 
+LISTS = (list, tuple, collections.deque)
+
 
 def _batch_fill(values: Any, axes: Any, size: int, *, shape: Any, dtype: Any, weak: bool) -> Any:
     rows = np.reshape(convert(values[0], dtype=dtype), (size,) + (1,) * len(shape))
@@ -152,7 +154,7 @@ def array_of(x: Any) -> Any:
     >>> array_of([1, 2]), array_of(1.5)
     (Array([1, 2], dtype=int32), 1.5)
     """
-    return array(x) if isinstance(x, (list, tuple)) else x
+    return array(x) if isinstance(x, LISTS) else x
 
 
 def parts_like(g: Any, object: Any) -> Any:
@@ -161,17 +163,23 @@ def parts_like(g: Any, object: Any) -> Any:
     >>> parts_like(np.array([1.0, 2.0]), [0.5, 3])
     [Array(1., dtype=float32), None]
     """
-    if isinstance(object, (list, tuple)):
-        parts = [parts_like(g[i], item) for i, item in enumerate(object)]
-        return tuple(parts) if isinstance(object, tuple) else parts
+    if isinstance(object, LISTS):
+        return items_like([parts_like(g[i], item) for i, item in enumerate(object)], object)
     if not is_inexact(object):
         return None
     return sum_to(np.reshape(g, np.shape(object)), object)
 
 
+def items_like(items: list[Any], container: Any) -> Any:
+    """A tuple, or a deque of the same length at most, where the container is one; else a list."""
+    if isinstance(container, collections.deque):
+        return collections.deque(items, container.maxlen)
+    return tuple(items) if isinstance(container, tuple) else items
+
+
 def array_of_tangents(dot: Any, object: Any, out: Any) -> Any:
     """The tangent of `array`: items that have none contribute zeros."""
-    if isinstance(object, (list, tuple)):
+    if isinstance(object, LISTS):
         parts = [array_of_tangents(d, item, out[0]) for d, item in zip(dot, object, strict=True)]
         return np.array(parts)
     if dot is None or not dtypes.is_inexact(np.result_type(out)):

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy
 
-from overt.runtime.numpy.creation import parts_like
+from overt.runtime.numpy.creation import LISTS, items_like, parts_like
 from overt.runtime.numpy.movement import join, normal_axis, pieces_of, shape_of
 from overt.runtime.primitive import composite
 
@@ -33,7 +33,7 @@ __all__ = [
 
 def as_list(arrays: Any) -> list[Any]:
     """The arrays to join; the rows of one array count as several."""
-    if isinstance(arrays, (list, tuple)):
+    if isinstance(arrays, LISTS):
         return [np.asarray(a) for a in arrays]
     return list(np.asarray(arrays))
 
@@ -64,7 +64,7 @@ def concatenate(arrays: Sequence[Any], axis: int | None = 0, dtype: Any = None) 
 
 def unconcatenate(g: Any, arrays: Any, axis: int | None = 0) -> Any:
     """Undoes `np.concatenate(arrays, axis)`: the list of pieces of `g`, shaped like `arrays`."""
-    if not isinstance(arrays, (list, tuple)):
+    if not isinstance(arrays, LISTS):
         return np.reshape(g, np.shape(arrays))
     if axis is None:
         flat = [np.ravel(a) for a in arrays]
@@ -78,7 +78,7 @@ def unconcatenate(g: Any, arrays: Any, axis: int | None = 0) -> Any:
         parts_like(piece, a) if isinstance(a, (list, tuple)) else sum_to(piece, a)
         for piece, a in zip(pieces, arrays, strict=True)
     ]
-    return tuple(pieces) if isinstance(arrays, tuple) else pieces
+    return items_like(pieces, arrays)
 
 
 @composite(
@@ -120,13 +120,13 @@ def stack(arrays: Sequence[Any], axis: int = 0, *, dtype: Any = None) -> Any:
 
 def unstack_like(g: Any, arrays: Any, axis: int = 0) -> Any:
     """Undoes `np.stack(arrays, axis)`: the slices of `g` in a container like `arrays`."""
-    if not isinstance(arrays, (list, tuple)):
+    if not isinstance(arrays, LISTS):
         return np.moveaxis(g, axis, 0)
     pieces = [
         parts_like(piece, a) if isinstance(a, (list, tuple)) else sum_to(piece, a)
         for piece, a in zip(np.unstack(g, axis=axis), arrays, strict=True)
     ]
-    return tuple(pieces) if isinstance(arrays, tuple) else pieces
+    return items_like(pieces, arrays)
 
 
 def vstack(tup: Sequence[Any], *, dtype: Any = None) -> Any:

@@ -1,0 +1,64 @@
+"""Functions of `bisect` and `itertools` that ask data, as plain Python for the passes to read."""
+
+from __future__ import annotations
+
+import bisect
+import itertools
+from collections.abc import Callable
+from typing import Any
+
+from overt.runtime.plain import plain
+
+__all__ = ["TWINS"]
+
+
+@plain
+def accumulate_of(iterable: Any, func: Any = None, *, initial: Any = None) -> Any:
+    """`list(itertools.accumulate(iterable, func, initial=initial))`."""
+    items = list(iterable)
+    if initial is not None:
+        items = [initial, *items]
+    found = items[:1]
+    for item in items[1:]:
+        if func is None:
+            found.append(found[-1] + item)
+        else:
+            found.append(func(found[-1], item))
+    return found
+
+
+@plain
+def bisect_left_of(a: Any, x: Any, lo: Any = 0, hi: Any = None, *, key: Any = None) -> Any:
+    """`bisect.bisect_left(a, x, lo, hi, key=key)`."""
+    hi = len(a) if hi is None else hi
+    for _ in range(len(a).bit_length()):
+        middle = (lo + hi) // 2
+        if lo < hi:
+            item = a[middle]
+            if (item if key is None else key(item)) < x:
+                lo = middle + 1
+            else:
+                hi = middle
+    return lo
+
+
+@plain
+def bisect_right_of(a: Any, x: Any, lo: Any = 0, hi: Any = None, *, key: Any = None) -> Any:
+    """`bisect.bisect_right(a, x, lo, hi, key=key)`."""
+    hi = len(a) if hi is None else hi
+    for _ in range(len(a).bit_length()):
+        middle = (lo + hi) // 2
+        if lo < hi:
+            item = a[middle]
+            if x < (item if key is None else key(item)):
+                hi = middle
+            else:
+                lo = middle + 1
+    return lo
+
+
+TWINS: dict[Callable[..., Any], Callable[..., Any]] = {
+    itertools.accumulate: accumulate_of,
+    bisect.bisect_left: bisect_left_of,
+    bisect.bisect_right: bisect_right_of,
+}
