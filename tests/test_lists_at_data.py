@@ -1,4 +1,4 @@
-"""Lists read, shortened and searched at places that data gives, and given to functions of NumPy's."""
+"""Lists read, shortened and searched at places of data, and given to functions of NumPy's."""
 
 from __future__ import annotations
 
