@@ -17,10 +17,10 @@ from typing import TYPE_CHECKING, Any
 from overt.runtime.closures import Shield
 from overt.runtime.errors import StagingError
 from overt.runtime.masks import active_lanes
-from overt.runtime.parts import NUMBERS, parts_of
+from overt.runtime.parts import NUMBERS, blank, parts_of
 from overt.runtime.primitive import GRAPH
 from overt.runtime.record import RECORDING, Recorded
-from overt.runtime.setbacks import Changes, ChangesInSomeLanes, More, Shared
+from overt.runtime.setbacks import AHEAD, AskingChanges, Changes, ChangesInSomeLanes, More, Shared
 from overt.runtime.tree_registry import LENIENT, register_pytree_node
 from overt.runtime.undefined import UndefinedValue
 from overt.runtime.world import (
@@ -52,6 +52,8 @@ def refuse_unless_carried() -> None:
 
     Errors: Changes, which the branch or loop around it catches.
     """
+    if AHEAD.get():
+        raise AskingChanges("the test of a loop changes an object or a global variable")
     graph, lanes = place_of_run()
     staged = graph is not None and graph.parent is not None
     if not staged and lanes is None:
@@ -300,7 +302,7 @@ class State:
             places = [*now, *(s for s in inside if s not in now)]
             more = [s for s in places if not alike(now.get(s, MISSING), inside.get(s, MISSING))]
             if changeable is None and more:
-                raise NotImplementedError(
+                raise AskingChanges(
                     f"the test of a loop changes {world.name_of(more[0])}; change it in the body"
                 )
             more = [s for s in more if s not in carried]
@@ -340,7 +342,7 @@ class Fields:
 
     def rebuilt(self, copies: list[tuple[Any, dict[str, Any]]], state: State) -> Any:
         """The dataclass."""
-        made: Any = object.__new__(self.kind)
+        made = blank(self.kind)
         for name, value in zip(self.names, self.values, strict=True):
             object.__setattr__(made, name, state.free(value, copies))
         return made
@@ -379,7 +381,7 @@ def objects_of(x: Any) -> tuple[Any, ...]:
 
 def whole_of(x: Any, objects: tuple[Any, ...]) -> Any:
     """An object that holds what the chosen one does."""
-    made: Any = object.__new__(type(objects[0]))
+    made = blank(type(objects[0]))
     for name in attributes_of(objects[0]):
         object.__setattr__(made, name, getattr(x, name))
     return made

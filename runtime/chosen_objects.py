@@ -23,7 +23,7 @@ from overt.runtime.joined_values import (
     note,
     refuse_copies,
 )
-from overt.runtime.parts import parts_of
+from overt.runtime.parts import blank, parts_of
 from overt.runtime.record import RECORDING
 from overt.runtime.tree_registry import register_pytree_node
 from overt.runtime.world import CONTAINERS, Held, World, attributes_of
@@ -307,7 +307,7 @@ def copied(x: Any, stays: Callable[[Any], bool] = lambda x: False) -> Any:
                 f"the result is an object of the class {names}; which, is known only when the "
                 "program runs: return what you need of it"
             )
-        made: Any = object.__new__(kinds.pop())
+        made = blank(kinds.pop())
         for name in attributes_of(objects[0]):
             held = [copied(getattr(each, name), stays) for each in objects]
             object.__setattr__(made, name, chosen_value(index, held, f"attribute {name!r}"))
@@ -343,15 +343,16 @@ register_pytree_node(
 
 def taken_new(x: Any, is_old: Callable[[Any], bool]) -> Any:
     """What a side gives, with the objects that it has made as what they hold."""
-    if by_reference(x) and not is_old(x) and not isinstance(x, enum.Enum):
-        return taken(x)
+    bare = x.value if type(x) is Held else x
+    if by_reference(bare) and not is_old(bare) and not isinstance(bare, enum.Enum):
+        return taken(bare)
     return with_parts(lambda part: taken_new(part, is_old), x)
 
 
 def given_back(x: Any) -> Any:
     """A result with objects in the places of what they hold."""
     if type(x) is Taken:
-        made: Any = object.__new__(x.kind)
+        made = blank(x.kind)
         for name, value in x.held.items():
             object.__setattr__(made, name, given_back(value))
         if x.copy:

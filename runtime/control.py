@@ -19,7 +19,15 @@ from overt.runtime.predicates import predicate
 from overt.runtime.primitive import GRAPH
 from overt.runtime.record import RECORDING, Tape
 from overt.runtime.rollback import Mark
-from overt.runtime.setbacks import Changes, Differing, HoldsValues, More, Shared, Unlike
+from overt.runtime.setbacks import (
+    AskingChanges,
+    Changes,
+    Differing,
+    HoldsValues,
+    More,
+    Shared,
+    Unlike,
+)
 from overt.runtime.tree import tree_leaves
 from overt.runtime.unrolling import Unrolled
 
@@ -68,8 +76,30 @@ def _loop(loop: Loop, carry: Any) -> Any:
     if GRAPH.get() is None or not _worth_rolling(loop):
         values = run_in_python(loop, values)
     else:
-        values = _with_objects(loop, values)
-    return values[0] if loop.bare else values
+        mark = Mark()
+        try:
+            values = _with_objects(loop, values)
+        except AskingChanges:
+            mark.restore()
+            *values, _ = _with_objects(*asking_ahead(loop, values))  # type: ignore[assignment]
+    return values[0] if loop.bare else tuple(values)
+
+
+def asking_ahead(loop: Loop, values: tuple) -> tuple[Loop, tuple]:
+    """A loop that asks in its body whether there is another iteration, and its variables."""
+    from overt.runtime.branches import cond
+
+    ask = loop.test
+    assert ask is not None
+
+    def body(*state: Any) -> tuple:
+        new = loop.body(None, state[:-1])
+        stopped = False if loop.until is None else new[loop.until]
+        return *new, cond(stopped, lambda *_: False, ask, new)
+
+    made = Loop(body, lambda *state: state[-1], until=loop.until)
+    made.of = loop
+    return made, (*values, ask(*values))
 
 
 def _with_objects(loop: Loop, values: tuple) -> tuple:
@@ -210,13 +240,12 @@ def _starts(loop: Loop, values: Sequence[Any]) -> bool:
     if loop.items is not None:
         length = loop.items.length
         return isinstance(length, int)
-    assert loop.test is not None
-    return predicate(loop.test(*values)) is True
+    return loop.asked(values) is True
 
 
 def _first_answer(loop: Loop, values: Sequence[Any]) -> bool | None:
     """What a loop's test says at first; None where Python does not know, or nothing is asked."""
-    answer = None if loop.test is None else predicate(loop.test(*values))
+    answer = None if loop.test is None else loop.asked(values)
     return answer if type(answer) is bool else None
 
 

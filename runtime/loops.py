@@ -20,7 +20,7 @@ from overt.runtime.predicates import both, negated, predicate
 from overt.runtime.record import RECORDING
 from overt.runtime.rollback import Mark
 from overt.runtime.saved import Saved
-from overt.runtime.setbacks import Changes, Differing, Unlike, describe
+from overt.runtime.setbacks import AHEAD, Changes, Differing, Unlike, describe
 from overt.runtime.staging import is_known
 from overt.runtime.undefined import Undefined
 
@@ -62,6 +62,15 @@ class Loop:
         made = Loop(body, self.test, self.items, self.until)
         made.of = self.of or self
         return made
+
+    def asked(self, values: Sequence[Any]) -> Any:
+        """What the test says. Errors: AskingChanges, if it would change an object."""
+        assert self.test is not None
+        token = AHEAD.set(True)
+        try:
+            return predicate(self.test(*values))
+        finally:
+            AHEAD.reset(token)
 
     def rest(self) -> Loop:
         """The loop after its first iteration."""
@@ -213,8 +222,7 @@ def _run_while(loop: Loop, carry: tuple) -> tuple:
     while True:
         if taken > MOST_TAKEN and not is_known(any_lane(active)):
             raise _not_staged(loop)
-        with tested_lanes(active):
-            go_on = predicate(loop.test(*carry))
+        go_on = predicate(_answer(loop, carry, active))
         if type(go_on) is not bool and not (has_lanes(go_on) and is_known(any_lane(go_on))):
             raise _not_staged(loop)
         active = both(active, _among_active(go_on))
@@ -225,6 +233,23 @@ def _run_while(loop: Loop, carry: tuple) -> tuple:
         if active is False:
             return carry
         taken += 1
+
+
+def _answer(loop: Loop, carry: tuple, active: Any) -> Any:
+    """What the test says; where it changes an object, it does so for the lanes that go on."""
+    assert loop.test is not None
+    if not has_lanes(active):
+        with tested_lanes(active):
+            return loop.test(*carry)
+    try:
+        with on_lanes(active):
+            return loop.test(*carry)
+    except Changes:
+        pass
+    ask = loop.test
+    asking = Loop(lambda *state: (*state[:-1], predicate(ask(*state[:-1]))))
+    asking.of = loop
+    return masked_step(asking, None, (*carry, False), active)[-1]
 
 
 def tested_lanes(active: Any) -> Any:

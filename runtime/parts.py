@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import functools
+import types
 from collections.abc import Callable
 from contextvars import ContextVar
 from typing import Any, NamedTuple
@@ -17,7 +18,7 @@ from overt.runtime.kinds import is_key
 from overt.runtime.tree_registry import LENIENT
 from overt.runtime.undefined import UndefinedValue
 
-__all__ = ["NUMBERS", "Parts", "is_array", "is_wrapping", "parts_of", "with_aux"]
+__all__ = ["NUMBERS", "Parts", "blank", "is_array", "is_wrapping", "parts_of", "with_aux"]
 
 NUMBERS = (bool, int, float, complex)
 _ARRAYS = (Array, *NUMBERS, numpy.ndarray, numpy.generic)
@@ -115,8 +116,14 @@ def _parts_of_node(x: Any) -> Parts:
     return Parts((type(x), definition), keys, [v for _, v in pairs], definition.unflatten)
 
 
+def blank(kind: type) -> Any:
+    """An object of a class without any attribute: its constructor is not run."""
+    makers = (base.__dict__.get("__new__") for base in kind.__mro__)
+    return next(new for new in makers if isinstance(new, types.BuiltinFunctionType))(kind)
+
+
 def _dataclass_of(kind: type, names: list[str], values: list[Any]) -> Any:
-    made: Any = object.__new__(kind)
+    made = blank(kind)
     for name, value in zip(names, values, strict=True):
         object.__setattr__(made, name, value)
     return made

@@ -6,6 +6,7 @@ the taken side again; that of a loop goes backwards through the saved carries.
 
 from __future__ import annotations
 
+import types
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
@@ -15,12 +16,14 @@ from overt.runtime.derivatives import add, is_inexact, materialize, zeros_like_t
 from overt.runtime.either import bars_of_side, opened
 from overt.runtime.loop_items import EnumeratedItems, Items, loop_zip
 from overt.runtime.loops import Loop
-from overt.runtime.one_of import held_by
+from overt.runtime.one_of import pieces
+from overt.runtime.parts import is_array
 from overt.runtime.record import Recorded, Tape, vjp_call
 from overt.runtime.saved import Saved
 from overt.runtime.saved_cotangents import counted_once, leaf_cotangents
 from overt.runtime.setbacks import HoldsValues
 from overt.runtime.tree import tree_flatten, tree_leaves, tree_map
+from overt.runtime.world import Held, attributes_of, is_users_object
 
 __all__ = ["is_recorded", "recorded_cond", "recorded_loop", "top_tape"]
 
@@ -140,7 +143,7 @@ def recorded_loop(loop: Loop, carry: tuple, tape: Tape, run: Callable) -> tuple:
     with tape.paused():
         copies = tree_map(lambda x: x, start)  # to read a `defaultdict` may change it
         *out, passed = run(forward, (*copies, Saved()))
-    refuse_new_functions(turned.plain(out), start)
+    refuse_new_holders(turned.plain(out), start)
 
     def pullback(out_bar: Any) -> list[Any]:
         from overt.runtime.control import for_loop
@@ -161,15 +164,33 @@ def recorded_loop(loop: Loop, carry: tuple, tape: Tape, run: Callable) -> tuple:
     return _noted(tape, inputs, tuple(out), pullback)
 
 
-def refuse_new_functions(out: tuple, start: tuple) -> None:
-    """Errors: HoldsValues, if the loop has made functions that hold what may be differentiated."""
-    before = {id(x) for x in tree_leaves(start)}
-    made = [x for x in tree_leaves(out) if callable(x) and id(x) not in before]
-    if any(is_inexact(value) for f in made for value in held_by(f)):
-        raise HoldsValues(
-            "a loop makes functions that hold values being differentiated, and how often it runs "
-            "is known only when the program runs"
-        )
+def refuse_new_holders(out: tuple, start: tuple) -> None:
+    """Errors: HoldsValues, if the loop has made functions or objects with values of its own."""
+    before = {id(x) for x in map(unwrapped, tree_leaves(start))}
+    made = [x for x in map(unwrapped, tree_leaves(out)) if id(x) not in before]
+    for x in made:
+        if any(map(is_inexact, values_within(x, set()))):
+            what = "functions" if callable(x) else f"objects of the class {type(x).__name__}"
+            raise HoldsValues(
+                f"a loop makes {what} that hold values being differentiated, and how often it runs "
+                "is known only when the program runs"
+            )
+
+
+def unwrapped(x: Any) -> Any:
+    """An object without the stand-in that counts by its identity."""
+    return x.value if type(x) is Held else x
+
+
+def values_within(x: Any, seen: set[int]) -> list[Any]:
+    """The arrays and numbers that a function or an object, no array itself, leads to."""
+    if id(x) in seen or is_array(x):
+        return []
+    seen.add(id(x))
+    whole = is_users_object(x) and not isinstance(x, types.FunctionType)
+    found = [*attributes_of(x).values()] if whole else pieces(x)
+    inner = [y for part in found for y in values_within(part, seen)]
+    return [*filter(is_array, found), *inner]
 
 
 class _Iteration:

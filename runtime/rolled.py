@@ -54,8 +54,7 @@ def roll(loop: Loop, carry: tuple, none: bool = False) -> tuple:
 def _starts_masked(loop: Loop, carry: tuple) -> bool:
     if loop.items is not None:
         return loop.items.by_lane
-    assert loop.test is not None
-    return has_lanes(predicate(loop.test(*carry)))
+    return has_lanes(loop.asked(carry))
 
 
 class _Rolled:
@@ -87,8 +86,7 @@ class _Rolled:
             if has_lanes(loop.items.length):
                 active = loop.items.length > 0
         else:
-            assert loop.test is not None
-            active = predicate(loop.test(*carry))
+            active = loop.asked(carry)
         if not self.masked:
             return active
         return active if outer is None else both(active, outer)
@@ -247,7 +245,7 @@ class _Rolled:
         if loop.items is not None:
             return isinstance(loop.items.length, int)
         assert loop.test is not None
-        return type(predicate(loop.test(*self.inits[2:]))) is bool
+        return type(loop.asked(self.inits[2:])) is bool
 
     def _counts(self) -> bool:
         """Whether the number of iterations depends on nothing but the counters around the loop."""

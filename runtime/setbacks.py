@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextvars import ContextVar
 from typing import TYPE_CHECKING, Any
 
 from overt.runtime.errors import BatchedPredicateError, StagingError
@@ -12,6 +13,8 @@ if TYPE_CHECKING:
     from overt.runtime.world import Slot
 
 __all__ = [
+    "AHEAD",
+    "AskingChanges",
     "Changes",
     "ChangesInSomeLanes",
     "Differing",
@@ -20,6 +23,10 @@ __all__ = [
     "Unlike",
     "describe",
 ]
+
+
+# Whether the test of a loop is asked before it is known how the loop will run.
+AHEAD: ContextVar[bool] = ContextVar("overt_ahead", default=False)
 
 
 class Unlike(TypeError):
@@ -45,6 +52,10 @@ class Changes(StagingError):
 
 class ChangesInSomeLanes(Changes, BatchedPredicateError):
     """The same, where only some lanes of a `vmap` are."""
+
+
+class AskingChanges(Changes):
+    """The test of a loop changes an object, so the loop must ask in its body."""
 
 
 class Shared(Changes):
