@@ -324,7 +324,11 @@ class Besides(Relations, Known):
                 whole = whole or r.view < ITEM and reach[r.site] < ITEM
                 if surely and known and r.view < ITEM:
                     self.refuse_change(s, call, n)
-            if met:
+            if met and whole and all(map(is_item, given)):
+                for item in given:  # an array of numbers is not changed by what happens to one
+                    if isinstance(item, ast.Subscript):
+                        self.mark_place(s, "@unshared_item", item, [])
+            elif met:
                 self.mark_place(s, "@unshared_parts", core.name(n), [n] if whole else [])
 
     def changed_in_place(self) -> set[Any]:
@@ -442,6 +446,14 @@ def root_of(node: ast.expr) -> str:
 def is_path(node: ast.expr) -> bool:
     """Whether an expression only reads attributes of a name."""
     return bool(root_of(node))
+
+
+def is_item(node: ast.expr) -> bool:
+    """Whether an expression reads one item of a name, by a name or a number; or is a number."""
+    if not isinstance(node, ast.Subscript):
+        return isinstance(node, ast.Constant)
+    simple = isinstance(node.slice, ast.Name | ast.Constant)
+    return isinstance(node.value, ast.Name) and simple
 
 
 def is_nested(call: ast.Call) -> bool:

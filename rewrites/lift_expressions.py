@@ -14,6 +14,8 @@ import functools
 import types
 from typing import TYPE_CHECKING, Any
 
+import numpy
+
 from overt.rewrites import core
 from overt.rewrites.callees import (
     APPLYING,
@@ -26,6 +28,7 @@ from overt.rewrites.callees import (
 from overt.rewrites.conditions import asked_for_none, without_filter
 from overt.rewrites.instances import is_object
 from overt.rewrites.listed import array_operands
+from overt.rewrites.numpy_receivers import TAKING
 from overt.rewrites.scopes import changes_objects, locals_of
 from overt.rewrites.selections import is_selection
 from overt.runtime.listed_reads import ANY_MAY_BE_A_LIST
@@ -41,6 +44,7 @@ SIMPLE = (max, min, abs, int, float, bool, round, tuple, list, *TEXTS)
 PLAIN_METHODS = frozenset("startswith endswith isdigit lower upper keys".split())
 SEARCHES = {"index": "place_in", "count": "count_in"}  # methods of lists
 MAKERS = ("__new__", "__init__", "__post_init__")  # methods of objects that nobody else has yet
+TABLES = (list, tuple, dict, numpy.ndarray)
 LITERALS = ast.List | ast.Tuple | ast.Set | ast.Dict
 
 
@@ -334,21 +338,23 @@ class Expressions(ast.NodeTransformer):
         root: ast.expr = node.value
         while isinstance(root, ast.Subscript):
             root = root.value
-        if isinstance(node.ctx, ast.Load) and isinstance(root, ast.Name | LITERALS):
+        if isinstance(node.ctx, ast.Load) and isinstance(root, ast.Name | ast.Attribute | LITERALS):
             found = self.item_of(node) if self.may_be_container(root) else None
             if found is not None:
                 return found
         return self.generic_visit(node)  # type: ignore[return-value]
 
     def may_be_container(self, root: ast.expr) -> bool:
-        """Whether a value may be a list or dictionary, as far as the text shows."""
+        """Whether a value may be a list, a dictionary or an array of NumPy's, as the text shows."""
+        if isinstance(root, ast.Attribute):
+            return root.attr not in PLAIN_ATTRIBUTES and self.is_held(root)
         if not isinstance(root, ast.Name):
             return True
         if root.id in self.hidden:
             return False
         if ANY_MAY_BE_A_LIST.get() and core.is_local(root.id):
             return True
-        if root.id in self.lifter.lists or isinstance(self.object(root), list | tuple | dict):
+        if root.id in self.lifter.lists or isinstance(self.object(root), TABLES):
             return True
         # A tangent is what its value is, and so is a value that a loop has recorded.
         value = core.base(root.id).removesuffix("_dot")
@@ -449,6 +455,8 @@ class Expressions(ast.NodeTransformer):
             return core.name(f"@{staged}")
         if isinstance(f, ast.Name) and (f.id.startswith("@") or f.id == core.UNDEFINED):
             return f
+        if self.may_be_numpys(f):
+            return self.helper("lifted", self.visit(f))
         if isinstance(f, ast.Attribute) and self.object(f) is None:
             users = self.callees.resolver.is_users_method(f.attr)
             if f.attr in METHODS and not users or is_at(f):
@@ -458,6 +466,15 @@ class Expressions(ast.NodeTransformer):
             if isinstance(self.object(f.value), types.ModuleType):
                 return f
         return self.as_lifted(f)
+
+    def may_be_numpys(self, f: ast.expr) -> bool:
+        """Whether what an object holds may be an array of NumPy's, whose method takes another."""
+        if not isinstance(f, ast.Attribute) or f.attr not in TAKING:
+            return False
+        holder = f.value
+        while isinstance(holder, ast.Attribute) and holder.attr in ("T", "real", "imag"):
+            holder = holder.value
+        return isinstance(holder, ast.Attribute) and self.object(holder) is None
 
     def staged_builtin(self, node: ast.Call) -> str:
         for builtin, name in STAGED_BUILTINS.items():
@@ -495,9 +512,22 @@ class Expressions(ast.NodeTransformer):
         """`table[i]` as a call, if the index may be known only later."""
         if not isinstance(node, ast.Subscript) or self.plain(node.slice):
             return None
+        index = self.visit(node.slice)
         if any(isinstance(n, ast.Slice) for n in ast.walk(node.slice)):
-            return None
-        return self.helper("item_of", self.visit(node.value), self.visit(node.slice))
+            if not isinstance(self.object(node.value), numpy.ndarray):
+                return None
+            index = ast.Subscript(core.name("@at"), index, ast.Load())
+        return self.helper("item_of", self.visit(node.value), index)
+
+    def is_held(self, node: ast.Attribute) -> bool:
+        """Whether an attribute may be one of an object, rather than one that arrays have."""
+        place: ast.expr = node
+        while isinstance(place, ast.Attribute):
+            if place.attr in ("at", "T", "mT", "real", "imag", "flat"):
+                return False
+            place = place.value
+        found = self.object(node)
+        return isinstance(place, ast.Name) and (found is None or isinstance(found, TABLES))
 
     def is_unknown_global(self, name: str) -> bool:
         hidden = self.hidden | self.lifter.cells

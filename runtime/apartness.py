@@ -26,6 +26,7 @@ __all__ = [
     "item_once",
     "items_once",
     "own_array",
+    "unshared_item",
     "unshared_parts",
 ]
 
@@ -215,3 +216,11 @@ def unshared_parts(x: Any, *whole: Any) -> None:
             "stands for or holds: in NumPy the change shows there. Return the changed value from "
             "the function and use that"
         )
+
+
+def unshared_item(x: Any) -> None:
+    """Check before a function changes what it is given by operators that this is a number.
+
+    >>> unshared_item(1.0)
+    """
+    unshared_parts(x, x)

@@ -9,10 +9,12 @@ from overt.runtime.array import Array
 from overt.runtime.lanes import Lanes
 from overt.runtime.staging import CASE, Symbolic, is_known
 
-__all__ = ["range_of"]
+__all__ = ["apart", "range_of"]
 
 Range = tuple[int, int]
 DEPTH = 12  # operations that are looked through
+STEPS = 40  # additions in a row
+MANY = 1 << 20  # numbers of which the extremes are looked for
 
 
 def range_of(x: Any, depth: int = DEPTH) -> Range | None:
@@ -30,7 +32,7 @@ def range_of(x: Any, depth: int = DEPTH) -> Range | None:
     if is_known(x):
         from overt.runtime.interop import as_array
 
-        numbers = as_array(x).numbers() if x.size <= 16 else None
+        numbers = as_array(x).numbers() if x.size <= MANY else None
         return None if numbers is None else (int(numbers.min()), int(numbers.max()))
     if type(x) is not Symbolic or not depth:
         return None
@@ -52,6 +54,8 @@ def of_operation(node: Any, depth: int) -> Range | None:
     if name in ("index_of_max", "index_of_min"):
         shape = node.avals[0].shape
         return 0, shape[node.params["axis"]] - 1
+    if name == "read_record":
+        return range_of(node.inputs[0], depth - 1)
     if name == "where":
         return of_choice(node.inputs, depth)
     if name == "remainder" and (divisor := range_of(node.inputs[1], depth - 1)):
@@ -119,3 +123,32 @@ def extreme(inputs: Sequence[Any], largest: bool, depth: int) -> Range | None:
     ranges = [range_of(i, depth - 1) or (-NO_END, NO_END) for i in inputs]
     choose = max if largest else min
     return choose(r[0] for r in ranges), choose(r[1] for r in ranges)
+
+
+def apart(x: Any) -> tuple[Any, int]:
+    """What an integer is computed from by adding a known number, and that number."""
+    offset = 0
+    for _ in range(STEPS):
+        if type(x) is not Symbolic or x.node.primitive is None:
+            break
+        name, inputs = x.node.primitive.name, x.node.inputs
+        if name == "convert" and x.dtype.kind in "iu":
+            x = inputs[0]
+        elif name in ("add", "subtract") and (known := number(inputs[1])) is not None:
+            x, offset = inputs[0], offset + (known if name == "add" else -known)
+        elif name == "add" and (known := number(inputs[0])) is not None:
+            x, offset = inputs[1], offset + known
+        else:
+            break
+    known = number(x)
+    return (x, offset) if known is None else (None, known + offset)
+
+
+def number(x: Any) -> int | None:
+    """An integer that is known, and the same in all lanes."""
+    if type(x) is int:
+        return x
+    kind = getattr(getattr(x, "dtype", None), "kind", "")
+    if kind not in ("i", "u") or x.shape or type(x) is Lanes or not is_known(x):
+        return None
+    return int(x)

@@ -93,6 +93,11 @@ class Lanes(Array):
             return Lanes(np.stack(results), self.level)
         return tuple(Lanes(np.stack(column), self.level) for column in zip(*results, strict=True))
 
+    def item(self, *args: int) -> Any:
+        from overt.runtime.staged_builtins import item_of_array
+
+        return item_of_array(self, *args)
+
     def concrete(self, purpose: str) -> NoReturn:
         raise BatchedPredicateError(
             f"{purpose} needs one value, but this one differs between the {self.lanes} lanes of a "

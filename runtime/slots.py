@@ -5,18 +5,37 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
+import numpy
+
+from overt.runtime.aval import Aval
 from overt.runtime.carried import Spec, join, spec_of
 from overt.runtime.errors import StagingError
+from overt.runtime.index_range import apart
+from overt.runtime.interop import placed
 from overt.runtime.records import write_record
 from overt.runtime.repeated import Repeated, comes_from_outside
 from overt.runtime.saved import Buffers, Saved
 from overt.runtime.setbacks import Unlike
 from overt.runtime.some_joined import grown, holds_some
-from overt.runtime.staging import Graph
+from overt.runtime.staging import Graph, Symbolic
 from overt.runtime.undefined import Undefined
 from overt.runtime.unsure import certain
 
 __all__ = ["RecordBuffers", "SavedSlot", "Slot", "slot_of"]
+
+
+def start_of_counter(x: Symbolic, region: Graph) -> int | None:
+    """What an integer starts from that grows by one with each iteration; None for others."""
+    if x.aval.shape or x.dtype.kind not in "iu" or region.trips is None:
+        return None
+    base, start = apart(x)
+    return start if base is region.inputs[0] else None
+
+
+def counted(start: int, room: int, aval: Aval) -> Any:
+    """The values of such an integer, which take no buffer."""
+    numbers = numpy.arange(start, start + room).astype(aval.dtype)
+    return placed(numbers, aval.update(shape=(room,)))
 
 
 class Slot:
@@ -103,6 +122,8 @@ class RecordBuffers:
             x = kept.get(id(x), x)
             if comes_from_outside(x, region):
                 self.columns.append(Repeated(x, room))
+            elif type(x) is Symbolic and (start := start_of_counter(x, region)) is not None:
+                self.columns.append(counted(start, room, x.aval))
             else:
                 self.columns.append(places.setdefault(id(x), len(self.leaves)))
                 if places[id(x)] == len(self.leaves):

@@ -10,6 +10,7 @@ import functools
 from collections.abc import Callable, Sequence
 from typing import Any
 
+from overt.runtime import dtypes
 from overt.runtime.arranging import chosen_item, is_open, order_of, picked, place_of
 from overt.runtime.array import Array
 from overt.runtime.changes import refuse_unless_carried
@@ -164,6 +165,20 @@ def float_(x: Any = 0.0) -> Any:
     1.5
     """
     return _scalar(x).astype(float) if is_open(x) else float(x)
+
+
+def item_of_array(x: Any, *place: int) -> Any:
+    """`x.item(*place)` of an array whose values are known only later: a scalar array."""
+    if len(place) == 1:
+        x = x.ravel()[place[0]]
+    elif place:
+        x = x[place]
+    if x.size != 1:
+        raise ValueError(f"item() needs an array of one element, got shape {x.shape}")
+    number = _scalar(x)
+    if number.dtype == bool or dtypes.is_complex(number.dtype):
+        return number
+    return number.astype(float if dtypes.is_float(number.dtype) else int)
 
 
 def complex_(real: Any = 0.0, imag: Any = 0.0) -> Any:

@@ -138,6 +138,13 @@ class Symbolic(Array):
             )
         return np.asarray(evaluate(self))
 
+    def item(self, *args: int) -> Any:
+        if self.evaluable or self.graph.root.closed:
+            return super().item(*args)
+        from overt.runtime.staged_builtins import item_of_array
+
+        return item_of_array(self, *args)
+
     def concrete(self, purpose: str) -> DeviceArray:
         if not self.evaluable:
             self.numbers(purpose)

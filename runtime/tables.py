@@ -7,6 +7,8 @@ import functools
 import operator
 from typing import Any
 
+import numpy
+
 from overt.runtime.array import Array
 from overt.runtime.carried import (
     Unlike,
@@ -18,19 +20,24 @@ from overt.runtime.joined_values import is_object
 from overt.runtime.lanes import Lanes
 from overt.runtime.one_of import OneOf
 from overt.runtime.predicates import negated
+from overt.runtime.staging import is_known
 from overt.runtime.unrolling import unroll_if_shorter
 
 __all__ = ["is_open_place", "item_of", "key_of", "with_item"]
 
 
 def item_of(table: Any, index: Any) -> Any:
-    """`table[index]`; of a list also by a number that is known only later.
+    """`table[index]`; of a list or an array of NumPy's also by what is known only later.
 
     Errors: TypeError, if it is not known and the items are of different types.
 
     >>> item_of({"a": len}, "a") is len
     True
     """
+    if isinstance(table, numpy.ndarray) and holds_open(index):
+        from overt.runtime import numpy as np
+
+        return np.asarray(table)[index]
     if not is_open_place(table, index):
         return table[key_of(table, index)]
     if isinstance(table, dict):
@@ -46,6 +53,15 @@ def item_of(table: Any, index: Any) -> Any:
     for i in reversed(range(len(table) - 1)):
         found = chosen_item(place <= i if i == 0 else place == i, table[i], found)
     return found
+
+
+def holds_open(index: Any) -> bool:
+    """Whether an index has numbers in it that are known only later."""
+    if isinstance(index, tuple):
+        return any(map(holds_open, index))
+    if isinstance(index, slice):
+        return any(map(holds_open, (index.start, index.stop, index.step)))
+    return isinstance(index, Array) and not is_known(index)
 
 
 def chosen_object(index: Any, table: Any) -> Any:
@@ -152,8 +168,6 @@ def is_open_place(table: Any, index: Any) -> bool:
             return False
         if index.dtype.kind not in "iub":
             return False
-    from overt.runtime.staging import is_known
-
     return not is_known(index)
 
 

@@ -3,6 +3,7 @@
 from dataclasses import dataclass
 from typing import Any
 
+import numpy
 import pytest
 
 import overt
@@ -54,3 +55,21 @@ def test_results_with_operators_have_tangents():
     (pair, total), (pair_dot, total_dot) = overt.jvp(f, given, given)
     assert (pair.x, pair.y, total) == (4.0, 8.0, 80.0)
     assert (pair_dot.x, pair_dot.y, total_dot) == (4.0, 16.0, 288.0)
+
+
+def test_numbers_of_two_arrays_given_to_a_helper_that_changes_them():
+    def bump(a, b):
+        a += 1
+        b -= 1
+        return a, b
+
+    def f(x, y):
+        for i in range(x.shape[0]):
+            x[i], y[i] = bump(y[i], x[i])
+        return x, y
+
+    x, y = numpy.arange(4.0), numpy.arange(4.0) * 10
+    ours = overt.jit(f)(x, y)
+    assert numpy.array_equal(ours[0], y + 1) and numpy.array_equal(ours[1], x - 1)
+    with pytest.raises(NotImplementedError, match="in NumPy the change shows"):
+        overt.jit(f)(x.reshape(2, 2), y.reshape(2, 2))

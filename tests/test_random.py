@@ -184,3 +184,10 @@ def test_float64_warns_when_it_is_off():
         with pytest.warns(UserWarning, match="float64"):
             drawn = random.uniform(random.key(0), (4,), dtype=onp.float64)
         assert drawn.dtype == "float32"
+
+
+def test_weibull_draws_one_number_for_each_parameter():
+    k = random.key(3)
+    draws = random.weibull_min(k, np.ones((3, 1)), np.ones(4))
+    assert draws.shape == (3, 4) and len({float(x) for x in draws.ravel()}) == 12
+    assert_array_equal(draws, random.weibull_min(k, np.ones((3, 1)), np.ones(4), (3, 4)))

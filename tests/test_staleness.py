@@ -10,6 +10,7 @@ import collections
 import contextvars
 import datetime
 import functools
+import gc
 import itertools
 import os
 import pathlib
@@ -558,3 +559,31 @@ def test_nothing_else_makes_a_new_program():
         compiled(1.0)
     assert compiled.cache_size() == 1
     assert unused() == 3
+
+
+class Settings:
+    class Inner:
+        bias = 0.0
+
+
+def test_an_attribute_of_a_class_within_a_class():
+    f = overt.jit(lambda x: x + Settings.Inner.bias)
+    assert f(1.0) == 1.0
+    Settings.Inner.bias = 2.0
+    assert f(1.0) == 3.0
+    Settings.Inner.bias = 0.0
+
+
+def test_a_dropped_function_drops_what_it_closed_over():
+    class Held(list):
+        pass
+
+    def made():
+        held = Held([2.0])
+        assert overt.jit(lambda x: x * held[0])(1.5) == 3.0
+        assert overt.grad(lambda x: x * held[0])(1.5) == 2.0
+        return weakref.ref(held)
+
+    gone = made()
+    gc.collect()
+    assert gone() is None

@@ -176,13 +176,17 @@ def still_holds(root: types.FunctionType, found: dict[Path, str]) -> bool:
     return True
 
 
+ROOT: Any = type("Root", (), {})()
 Snapshot = list[tuple[Any, str, Any]]  # (dict, cell, module or class; name; value)
 
 
 def snapshot(root: types.FunctionType, found: dict[Path, str]) -> Snapshot:
-    """The recorded names with what they mean now: to see quickly that nothing changed."""
+    """The recorded names with what they mean now: to see quickly that nothing changed.
+
+    The function itself does not occur: it lives no longer because it was rewritten.
+    """
     known: dict[Path, Any] = {(): root}
-    taken: Snapshot = as_defined(root)
+    taken: Snapshot = [(ROOT if x is root else x, n, v) for x, n, v in as_defined(root)]
     for path in found:
         owner, name = known.get(path[:-1]), path[-1]
         if name.startswith("."):
@@ -221,9 +225,11 @@ def definition(root: types.FunctionType) -> tuple[Any, ...]:
     return (*map(id, root.__defaults__ or ()), *named, *map(id, named.values()))
 
 
-def unchanged(taken: Snapshot) -> bool:
-    """Whether every name of a snapshot still means the same object."""
+def unchanged(taken: Snapshot, root: types.FunctionType) -> bool:
+    """Whether every name of the snapshot of a function still means the same object."""
     for holder, name, value in taken:
+        if holder is ROOT:
+            holder = root
         if type(holder) is dict:
             if holder.get(name, MISSING) is not value:
                 return False

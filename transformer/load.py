@@ -22,6 +22,7 @@ from overt.rewrites import core, memory, normalize
 from overt.rewrites.aliasing import check_aliases
 from overt.rewrites.core import NOWHERE, Origin
 from overt.rewrites.members import operators_in_place
+from overt.rewrites.numpy_receivers import as_functions
 from overt.rewrites.refusal import Refusal
 from overt.rewrites.rules import Resolver, our_function
 from overt.rewrites.scopes import nodes_at
@@ -241,6 +242,7 @@ def core_of(loaded: Loaded) -> core.Function:
         code = loaded.function.__code__
         made = memory.known("core form", code) if not code.co_freevars else None
         function = as_defined(made or normalize.normalize(loaded.node, text), loaded.function)
+        function = as_functions(function, resolver)
         load = functools.partial(called_by, resolver)
         if not resolver.namespace.cells:
             load.space = resolver.namespace.globals  # type: ignore[attr-defined]

@@ -224,7 +224,7 @@ def alive(fn: Any, chain: str, make: Callable[[], Any]) -> types.FunctionType:
         chain += "|lists"
     table = _alive.setdefault(function, {})
     found = table.get(chain)
-    if found is None or not dependencies.unchanged(found[2]):
+    if found is None or not dependencies.unchanged(found[2], function):
         rewritten = rewrite.rewritten(function, chain, make)
         definition = dependencies.definition(function)
         if found is None or found[0] is not rewritten or found[3] != definition:
@@ -278,6 +278,8 @@ def lifted(fn: Any) -> Callable[..., Any]:
         return functools.partial(from_cache, fn)
     if isinstance(fn, types.MethodType) and isinstance(fn.__func__, CACHED):
         return functools.partial(lifted(fn.__func__), fn.__self__)
+    if type(getattr(fn, "__self__", None)) is numpy.ndarray:
+        return functools.partial(method_of_numpys, fn)
     if isinstance(fn, Transformed) or not has_source(fn):
         return fn
     if isinstance(fn, types.FunctionType):
@@ -291,6 +293,16 @@ def lifted(fn: Any) -> Callable[..., Any]:
     if isinstance(fn, functools.partial):
         return functools.partial(lifted(fn.func), *fn.args, **fn.keywords)
     return functools.partial(lifted(call_method(fn)), fn)
+
+
+def method_of_numpys(method: Any, *args: Any, **keywords: Any) -> Any:
+    """A method of an array of NumPy's; given arrays of ours, the function of that name."""
+    from overt.runtime import numpy as np
+
+    ours = any(isinstance(x, Array) for x in (*args, *keywords.values()))
+    if not ours or not hasattr(np, method.__name__):
+        return method(*args, **keywords)
+    return getattr(np, method.__name__)(method.__self__, *args, **keywords)
 
 
 def is_lifted(fn: types.FunctionType) -> bool:

@@ -252,8 +252,8 @@ def is_constant(x: Any) -> bool:
 
 
 def functions_of(x: Any) -> Iterator[Any]:
-    """The functions behind an attribute of a class: of a method, a property and the like."""
-    if isinstance(x, types.FunctionType):
+    """What stands behind an attribute of a class: of a method, a property; a class itself."""
+    if isinstance(x, types.FunctionType | type):
         yield x
         return
     for name in ("__func__", "__wrapped__", "fget", "fset", "fdel", "func", "dispatcher"):

@@ -11,6 +11,7 @@ from overt.runtime.array import Array
 from overt.runtime.dispatch import CHECKS, GRAPH
 from overt.runtime.errors import NonConcreteBooleanIndexError, StagingError
 from overt.runtime.numpy.movement import shape_of
+from overt.runtime.numpy.open_slices import closed, is_open
 
 FULL = slice(None)
 
@@ -27,10 +28,10 @@ class Plan(NamedTuple):
 
 
 class Unknown:
-    """A boolean index known only at run time, and the axes that it covers."""
+    """A boolean index known only at run time, or a slice as one, and the axes that it covers."""
 
-    def __init__(self, mask: Any):
-        self.mask = mask
+    def __init__(self, mask: Any, sliced: bool = False):
+        self.mask, self.sliced = mask, sliced
 
 
 class OnNewAxis:
@@ -235,6 +236,8 @@ def make_plan(
     """
     entries = spread_ellipsis(as_entries(index), len(shape))
     entries = expand_masks(entries, shape)
+    if any(map(is_open, entries)):
+        entries = closed(entries, shape)
     if any(isinstance(entry, Unknown) for entry in entries):
         return masked_plan(entries, shape)
     draft = Draft(shape, check, tell)
@@ -364,16 +367,19 @@ class MaskPlan(NamedTuple):
     mask: Any  # with axes of length 1 for those it does not cover
     start: int
     covered: int
+    sliced: bool = False
 
 
 def masked_plan(entries: list[Any], shape: tuple[int, ...]) -> MaskPlan:
     """Work out an index with one boolean array of unknown values among integers and slices."""
     spec: list[Any] = []
     mask: Any = None
+    sliced = False
     start, covered, axis, width, whole = 0, 0, 0, 0, True
     for entry in entries:
         if isinstance(entry, Unknown) and mask is None:
             mask, start, covered = entry.mask, width, len(entry.mask.shape)
+            sliced = entry.sliced
             spec += [(0, n, 1) for n in shape[axis : axis + covered]]
             axis, width = axis + covered, width + covered
         elif isinstance(entry, slice):
@@ -395,7 +401,7 @@ def masked_plan(entries: list[Any], shape: tuple[int, ...]) -> MaskPlan:
     after = width - start - covered
     if start or after:
         mask = np.reshape(mask, (*(1,) * start, *mask.shape, *(1,) * after))
-    return MaskPlan(tuple(spec), whole, mask, start, covered)
+    return MaskPlan(tuple(spec), whole, mask, start, covered, sliced)
 
 
 import overt.runtime.numpy as np  # noqa: E402

@@ -17,6 +17,7 @@ from overt.runtime.escape import BY_SOURCE, Escape
 from overt.runtime.numpy.gather_scatter import gather, last_writes, scatter
 from overt.runtime.numpy.index_plan import MaskPlan, Plan, make_plan
 from overt.runtime.numpy.movement import shape_of, with_rule
+from overt.runtime.numpy.open_slices import two_steps
 from overt.runtime.numpy.static_parts import pick, picked_shape, store
 from overt.runtime.tree import tree_leaves
 from overt.runtime.world import is_users_object
@@ -63,10 +64,12 @@ def read(x: Any, index: Any, mode: str = "clip", fill: Any = None, check: bool =
 
         if (found := selected_by(x, index)) is not None:
             return found
+    if (steps := two_steps(index, x.ndim)) is not None:
+        return read(read(x, steps[0]), steps[1])
     plan = make_plan(index, x.shape, check, tell)
     part = x if plan.whole else pick(x, spec=plan.spec)
     if isinstance(plan, MaskPlan):
-        return Selected(part, plan.mask, plan.start, plan.covered)
+        return Selected(part, plan.mask, plan.start, plan.covered, plan.sliced)
     if not plan.indices:
         return part
     return gather(
@@ -193,6 +196,8 @@ def write(x: Any, index: Any, value: Any, combine: str = "set", mode: str = "dro
           check: bool = True, tell: bool = True, sorted: bool = False,
           unique: bool = False) -> Any:  # fmt: skip
     """An array with `value` stored at, or combined into, the part that an index selects."""
+    if (steps := two_steps(index, x.ndim)) is not None:
+        return write(x, steps[0], write(read(x, steps[0]), steps[1], value, combine), mode=mode)
     plan = make_plan(index, x.shape, check, tell)
     if isinstance(plan, MaskPlan):
         if plan.whole:
@@ -259,7 +264,8 @@ def masked_write(x: Any, plan: MaskPlan, value: Any, combine: str) -> Any:
         lead = value.shape[: max(value.ndim - after, 0)]
         if any(n != 1 for n in lead):
             raise NonConcreteBooleanIndexError(
-                f"x[mask] = value with a value of shape {value.shape}: which element goes where is "
+                f"{'x[a:b]' if plan.sliced else 'x[mask]'} = value with a value of shape "
+                f"{value.shape}: which element goes where is "
                 "known only at run time; give one value for every place and write "
                 "x = np.where(mask, value, x)"
             )
@@ -420,6 +426,8 @@ def stored_part(g: Any, index: Any, value: Any, check: bool = True) -> Any:
     if not (on_device(g) or is_host_array(g)):
         return item_at(g, index)
     g = np.asarray(g)
+    if (steps := two_steps(index, g.ndim)) is not None:
+        return stored_part(read(g, steps[0]), steps[1], value, check)
     plan = make_plan(index, g.shape, check=check, tell=False)
     part = g if plan.whole else pick(g, spec=plan.spec)
     if isinstance(plan, MaskPlan):
@@ -453,7 +461,7 @@ def withdrawn(g: Any, index: Any, value: Any) -> tuple[Any, Any]:
     >>> withdrawn(np.array([1.0, 2.0, 3.0]), 0, 0.0)
     (Array(1., dtype=float32), Array([0., 2., 3.], dtype=float32))
     """
-    if on_device(g) and g.shape:
+    if on_device(g) and g.shape and two_steps(index, g.ndim) is None:
         plan = make_plan(index, g.shape, tell=False)
         if isinstance(plan, Plan) and plan.whole and one_place(plan):
             part, rest = exchange(g, 0, *plan.indices, axes=plan.axes, wrap=plan.wrap)

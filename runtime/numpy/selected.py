@@ -24,6 +24,11 @@ WAY_OUT = (
     "write np.where(mask, x, other) instead, or give nonzero, argwhere, where and unique a size=..."
 )
 
+SLICED = (
+    "take lax.dynamic_slice_in_dim(x, start, size) for a size that is known, or write "
+    "np.where(np.arange(len(x)) < stop, x, other) instead"
+)
+
 # Composites that work on each element by itself, given arrays of one shape.
 ELEMENTWISE = frozenset(
     (
@@ -38,14 +43,16 @@ REDUCTIONS = frozenset(("sum", "prod", "mean", "var", "std", "any", "all", "max"
 class Selected(Array):
     """The elements of `whole` for which `mask`, of the same rank, holds.
 
-    `start` is the axis at which the mask's own axes begin, `covered` how many they are.
+    `start` is the axis at which the mask's own axes begin, `covered` how many they are; `sliced`,
+    whether a slice says so whose ends are known only at run time.
     """
 
-    __slots__ = ("whole", "mask", "start", "covered")
+    __slots__ = ("whole", "mask", "start", "covered", "sliced")
     level = 1 << 40  # above all transformations: it only hands on to them
 
-    def __init__(self, whole: Any, mask: Any, start: int, covered: int):
+    def __init__(self, whole: Any, mask: Any, start: int, covered: int, sliced: bool = False):
         self.whole, self.mask, self.start, self.covered = whole, mask, start, covered
+        self.sliced = sliced
 
     @property
     def shape(self) -> Any:
@@ -85,9 +92,10 @@ class Selected(Array):
         return compact(self)
 
     def refuse(self, what: str) -> NoReturn:
+        index, way_out = ("a slice", SLICED) if self.sliced else ("a boolean index", WAY_OUT)
         raise NonConcreteBooleanIndexError(
-            f"{what} needs to know how many elements a boolean index selects, which is known only "
-            f"at run time; {WAY_OUT}"
+            f"{what} needs to know how many elements {index} selects, which is known only "
+            f"at run time; {way_out}"
         )
 
     def concrete(self, purpose: str) -> NoReturn:
@@ -95,7 +103,7 @@ class Selected(Array):
 
     def alike(self, whole: Any) -> Selected:
         """Other numbers for the same elements."""
-        return Selected(whole, self.mask, self.start, self.covered)
+        return Selected(whole, self.mask, self.start, self.covered, self.sliced)
 
     def handle(self, primitive: Primitive, operands: Sequence[Any], params: dict) -> Any:
         """Apply an elementwise primitive to all elements; only the selected ones will count."""
@@ -128,7 +136,7 @@ class Selected(Array):
         """An operand as one for the whole array."""
         if isinstance(x, Selected):
             if not same_selection(self, x):
-                self.refuse("combining elements selected by two masks")
+                self.refuse("combining elements that two indices select")
             return x.whole
         if len(getattr(x, "shape", ())) > self.ndim - 1 - self.start:
             self.refuse("combining x[mask] with an array of more axes")
@@ -166,7 +174,7 @@ class Selected(Array):
     def stored_from(self, plan: Any) -> Any:
         """The whole array to choose from when this is stored where a mask says."""
         if not same_value(plan.mask, self.mask):
-            self.refuse("storing elements that another mask selected")
+            self.refuse("storing elements that another index selects")
         return self.whole
 
     def __repr__(self) -> str:

@@ -45,7 +45,7 @@ def item_of(x: Selected, index: Any) -> Any:
         return first[rest] if rest else first
     if isinstance(index, Selected) and index.dtype == np.bool_:
         if not same_selection(x, index) or x.mask.shape != index.whole.shape:
-            x.refuse("combining elements selected by two masks")
+            x.refuse("combining elements that two indices select")
         return Selected(x.whole, x.mask & index.whole, x.start, x.covered)
     if isinstance(index, slice):
         return _slice(x, index)

@@ -225,7 +225,10 @@ def weibull_min(
     True
     """
     dtype = float_dtype("weibull_min", dtype)
-    u = _unit(key, checked_shape("weibull_min", shape), dtype)
+    common = np.broadcast_shapes(
+        checked_shape("weibull_min", shape), np.shape(scale), np.shape(concentration)
+    )
+    u = _unit(key, common, dtype)
     return np.power(-np.log1p(-u), 1.0 / concentration) * scale
 
 
