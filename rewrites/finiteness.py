@@ -56,7 +56,7 @@ def is_risky(node: ast.AST, risky: set[str]) -> bool:
                 return True
         if isinstance(n, ast.BinOp) and isinstance(n.op, ast.Pow):
             exponent = n.right.value if isinstance(n.right, ast.Constant) else None
-            if not (isinstance(exponent, int | float) and exponent >= 1):
+            if not (isinstance(exponent, int | float) and exponent >= 1 and exponent % 1 == 0):
                 return True
         if isinstance(n, ast.Call):
             name = n.func.attr if isinstance(n.func, ast.Attribute) else getattr(n.func, "id", "")

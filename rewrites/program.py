@@ -196,9 +196,8 @@ class Program:
         made = {**self.generated, function.name: function}
         safe = self.of_pair or self.selects(made.values())
         # what a function that is not called first is given may be anything
-        nan = any(map(handles_nan, self.functions.values())) or (
-            self.of_pair and self.given_selects
-        )
+        called = self.of_pair or self.is_of_pair()
+        nan = any(map(handles_nan, self.functions.values())) or called and self.given_selects
         given = {n: self.given_names(f) if nan else set() for n, f in made.items()}
         risky = {
             n: unbounded_names(f, (), given[n])
@@ -281,7 +280,11 @@ class Program:
             isinstance(n, ast.Name) and n.id == "@vjp_of"
             for f in self.generated.values()
             for n in nodes(f)
-        ) or self.main.name.endswith(("_fwd", "_bwd"))
+        ) or self.is_of_pair()
+
+    def is_of_pair(self) -> bool:
+        """Whether what is differentiated is itself part of another function's derivative."""
+        return self.main.name.endswith(("_fwd", "_bwd"))
 
     @functools.cached_property
     def given_selects(self) -> bool:
@@ -298,6 +301,8 @@ class Program:
                     rule = rule_of(fn) if fn is not None else None
                     name = rule.name if rule is not None else getattr(fn, "__name__", "")
                     method = node.func.attr if isinstance(node.func, ast.Attribute) else ""
+                    if isinstance(node.func, ast.Name) and node.func.id == "@vjp_of":
+                        return True  # what it pulls through may select
                     record = method in ("pushed", "reversed")
                     if name in SELECTING or method and fn is None and not record:
                         return True
