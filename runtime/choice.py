@@ -38,7 +38,8 @@ def choose(mask: Any, a: Any, b: Any, path: tuple[Any, ...] = ()) -> Any:
     if a is b:
         return a
     for saved, missing in ((a, b), (b, a)):
-        if type(saved) is Saved and type(missing) is UndefinedValue:
+        kept = type(saved) is Saved or hasattr(type(saved), "__overt_backward__")
+        if kept and type(missing) is UndefinedValue:
             return saved  # read only where the same branch is taken again
     if type(a) is Saved and type(b) is Saved:
         return _choose_saved(mask, a, b, path)

@@ -291,6 +291,8 @@ def differentiated_vjp(args: tuple[Any, ...], keywords: dict[str, Any]) -> Any:
     if is_record(pull.bwd):  # what was recorded cannot leave its recording: record it again
         again = RecomputeVjp(bool(keywords), pull.bwd is shifted_record)
         return (y, pull.saved.again(pull.bwd)), Pullback(again, pull)
+    if type(pull.bwd) is RecordAgain:  # it holds the arguments, and its cotangent theirs
+        return (y, pull), Pullback(RecomputeVjp(bool(keywords), pull.bwd.method), pull)
 
     held = opened(f), opened(tuple(rest)), opened(keywords)
     if must_leave():  # what was recorded cannot: it is recorded when the reverse runs

@@ -26,6 +26,7 @@ class Pullback:
     """
 
     __slots__ = ("bwd", "saved")
+    __overt_backward__ = True  # only the reverse of what was taken calls it
 
     def __init__(self, bwd: Callable[[Any, Any], Any], saved: Any) -> None:
         self.bwd, self.saved = bwd, saved
