@@ -1,6 +1,8 @@
 """Which values may be infinite or NaN, so that products with cotangents that are zero need a guard.
 
 times(g, s) -> g * s    where s is surely finite, if what the function is given is
+
+matmul_bar_y(g, x, y, zeros_win=True) -> matmul_bar_y(g, x, y)    where x is
 """
 
 from __future__ import annotations
@@ -12,8 +14,10 @@ from collections.abc import Collection
 import overt.runtime.numpy as ours
 from overt.rewrites import core
 from overt.rewrites.core import Assign, For, Function, If, While
+from overt.rewrites.zeroed import is_zeroed
 
 TIMES = ("@times", "@times_both")
+GUARDS = ("@over", *TIMES, "@reached_by", "@unless_zero")
 
 
 class PlainQuotients(ast.NodeTransformer):
@@ -22,16 +26,45 @@ class PlainQuotients(ast.NodeTransformer):
     def visit_Call(self, node: ast.Call) -> ast.expr:
         node = core.substitute(node, {"": core.constant(None)})  # a copy
         self.generic_visit(node)
-        if isinstance(node.func, ast.Name) and len(node.args) == 2:
-            if node.func.id == "@over":
-                return ast.BinOp(node.args[0], ast.Div(), node.args[1])
-            if node.func.id in TIMES:
-                return ast.BinOp(node.args[0], ast.Mult(), node.args[1])
-        return node
+        return unguarded(node)
+
+
+def unguarded(node: ast.Call) -> ast.expr:
+    """A call without what lets a zero win."""
+    name = node.func.id if isinstance(node.func, ast.Name) else ""
+    if name == "@over":
+        return ast.BinOp(node.args[0], ast.Div(), node.args[1])
+    if name in TIMES:
+        return ast.BinOp(node.args[0], ast.Mult(), node.args[1])
+    if name in GUARDS:
+        return node.args[-1]
+    if zeros_win(node):
+        keywords = [k for k in node.keywords if k.arg != "zeros_win"]
+        return ast.Call(node.func, node.args, keywords)
+    return node
+
+
+def zeros_win(node: ast.Call) -> bool:
+    """Whether a call is of a function of products that says that a zero cotangent wins."""
+    return any(k.arg == "zeros_win" for k in node.keywords)
+
+
+def multiplied(node: ast.Call) -> list[ast.expr]:
+    """What such a call multiplies the cotangent by."""
+    name = node.func.id if isinstance(node.func, ast.Name) else ""
+    if name.endswith("_bar_x"):
+        return node.args[2:3]
+    return node.args[1:2] if name.endswith("_bar_y") else node.args[2:]
+
+
+def is_guarded(node: ast.AST) -> bool:
+    return (isinstance(node, ast.Name) and node.id in GUARDS) or (
+        isinstance(node, ast.Call) and zeros_win(node)
+    )
 
 
 def plain_quotients(node: ast.expr) -> ast.expr:
-    if any(isinstance(n, ast.Name) and n.id in ("@over", *TIMES) for n in ast.walk(node)):
+    if any(map(is_guarded, ast.walk(node))):
         return PlainQuotients().visit(core.substitute(node, {"": core.constant(None)}))
     return node
 
@@ -41,7 +74,8 @@ UNBOUNDED = frozenset(
     "sqrt arcsin arccos arccosh asin acos acosh log log2 log10 log1p exp exp2 expm1 reciprocal tan "
     "sinh cosh arctanh power float_power divide true_divide lgamma gamma digamma logit over vjp_of "
     "power_slope square cumprod prod jvp_of norm_bar polygamma gammaln y0 y1 yn exp1 expi expn "
-    "gamma_density beta_density product_of_others".split()
+    "gamma_density beta_density product_of_others inv solve cholesky slogdet lstsq tensorinv "
+    "tensorsolve cho_solve solve_triangular triangular_solve logsumexp cofactors".split()
 )
 CONTAINER_METHODS = frozenset("items keys values get pop append pushed reversed at set".split())
 
@@ -138,24 +172,35 @@ def is_positive(node: ast.expr, zero: bool = False) -> bool:
     return False
 
 
-def plain_where_finite(f: Function, risky: set[str]) -> Function:
-    """`times(g, s)` as `g * s` where the factor s is surely finite."""
+def plain_where_finite(f: Function, risky: set[str], chooses: bool) -> Function:
+    """`times(g, s)` as `g * s` where the factor s is surely finite.
+
+    What is made of whole matrices may be singular; it is guarded if the text `chooses` by data.
+    """
 
     class Plain(ast.NodeTransformer):
         def visit_Call(self, node: ast.Call) -> ast.expr:
             self.generic_visit(node)
             name = node.func.id if isinstance(node.func, ast.Name) else ""
-            if len(node.args) != 2 or name not in ("@over", *TIMES):
+            if zeros_win(node):
+                found = any(is_risky(a, risky) for a in multiplied(node))
+                return node if found else unguarded(node)
+            if name not in GUARDS:
                 return node
+            if name == "@unless_zero":
+                return node if chooses else unguarded(node)
+            if name == "@reached_by":
+                zero = is_zeroed(node.args[1], set())
+                return node if zero and is_risky(node.args[2], risky) else unguarded(node)
             first, second = (is_risky(a, risky) for a in node.args)
             if name == "@over":
                 return node if second or not is_positive(node.args[1]) else quotient(*node.args)
             if second or first and name == "@times_both":
                 return node
-            return ast.BinOp(node.args[0], ast.Mult(), node.args[1])
+            return unguarded(node)
 
     def plain(node: ast.expr) -> ast.expr:
-        if any(isinstance(n, ast.Name) and n.id in ("@over", *TIMES) for n in ast.walk(node)):
+        if any(map(is_guarded, ast.walk(node))):
             return Plain().visit(core.substitute(node, {"": core.constant(None)}))
         return node
 

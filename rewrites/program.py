@@ -26,11 +26,11 @@ from overt.rewrites.sinking import answered
 from overt.runtime.primitive import rule_of
 
 # Functions after which a cotangent may be exactly zero in places: dividing by zero there must give
-# zero.
-SELECTING = frozenset(
-    "where select select_n cond switch piecewise choose clip maximum minimum fmax fmin max min "
-    "getitem nan_to_num nansum nanprod nanmean nanvar nanstd nanmax nanmin nanmedian nanquantile "
-    "nanpercentile nancumsum nancumprod".split()
+# zero. The first of them choose values by conditions.
+CHOOSING = frozenset("where select select_n cond switch piecewise choose nan_to_num".split())
+SELECTING = CHOOSING | frozenset(
+    "clip maximum minimum fmax fmin max min getitem nansum nanprod nanmean nanvar nanstd nanmax "
+    "nanmin nanmedian nanquantile nanpercentile nancumsum nancumprod".split()
 )
 
 
@@ -195,6 +195,7 @@ class Program:
         self.generated |= {n: self.handling(f) for n, f in [*self.generated.items()]}
         made = {**self.generated, function.name: function}
         safe = self.of_pair or self.selects(made.values())
+        chooses = self.of_pair or self.chooses(made.values())
         # what a function that is not called first is given may be anything
         called = self.of_pair or self.is_of_pair()
         nan = any(map(handles_nan, self.functions.values())) or called and self.given_selects
@@ -216,7 +217,7 @@ class Program:
             n: core.map_function(
                 answered(
                     simplify(
-                        plain_where_finite(f, risky[n])
+                        plain_where_finite(f, risky[n], chooses)
                         if safe
                         else core.map_function(f, plain_quotients),
                         self,
@@ -276,11 +277,14 @@ class Program:
         loaded = [f for f in self.loaded.values() if f]
         if self.given_selects or self.any_selects(loaded) or any(map(has_zeros_of_a_side, made)):
             return True
-        return any(
-            isinstance(n, ast.Name) and n.id == "@vjp_of"
-            for f in self.generated.values()
-            for n in nodes(f)
-        ) or self.is_of_pair()
+        return (
+            any(
+                isinstance(n, ast.Name) and n.id == "@vjp_of"
+                for f in self.generated.values()
+                for n in nodes(f)
+            )
+            or self.is_of_pair()
+        )
 
     def is_of_pair(self) -> bool:
         """Whether what is differentiated is itself part of another function's derivative."""
@@ -292,14 +296,26 @@ class Program:
         given = list(self.functions.values())
         return self.any_selects(given) or any(map(has_zeros_of_a_side, given))
 
+    def chooses(self, made: Collection[Function]) -> bool:
+        """Whether a cotangent may be zero because another value was chosen by a condition."""
+        given = [*self.functions.values(), *(f for f in self.loaded.values() if f)]
+        if any(self.called_name(c) in CHOOSING for f in given for c in calls(f)):
+            return True
+        return any(map(has_zeros_of_a_side, [*made, *given]))
+
+    def called_name(self, node: ast.Call) -> str:
+        """The name of a function that a call surely reaches."""
+        fn = self.resolver.object(node.func)
+        rule = rule_of(fn) if fn is not None else None
+        return rule.name if rule is not None else getattr(fn, "__name__", "")
+
     def any_selects(self, functions: Collection[Function]) -> bool:
         """Whether functions call any that selects, or store into arrays."""
         for f in functions:
             for node in nodes(f):
                 if isinstance(node, ast.Call):
                     fn = self.resolver.object(node.func)
-                    rule = rule_of(fn) if fn is not None else None
-                    name = rule.name if rule is not None else getattr(fn, "__name__", "")
+                    name = self.called_name(node)
                     method = node.func.attr if isinstance(node.func, ast.Attribute) else ""
                     if isinstance(node.func, ast.Name) and node.func.id == "@vjp_of":
                         return True  # what it pulls through may select

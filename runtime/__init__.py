@@ -52,7 +52,7 @@ _NAMES = {
     "nn": "SELU_ALPHA SELU_SCALE sigmoid",
     "numpy.convolution": "convolve_bar",
     "numpy.diagonals": "diag_back on_diagonal on_trace",
-    "numpy.einstein_sums": "einsum_back einsum_bar",
+    "numpy.einstein_sums": "einsum_back einsum_bar reached_by",
     "numpy.factor_derivatives": "cholesky_bar cholesky_dot eig_bar eig_dot eigh_bar eigh_dot "
     "lu_bar lu_dot mirrored mT on_triangle over_gaps singular_values_bar singular_values_dot "
     "svd_bar svd_dot transposed triangular_bar_a triangular_bar_y",
@@ -85,7 +85,7 @@ _NAMES = {
     "numpy.rounding": "direction",
     "numpy.selection": "at_lower at_upper clip_tangent inside",
     "numpy.vector_products": "cross_bar_x cross_bar_y kron_bar_x kron_bar_y",
-    "numpy.zeros": "over times times_both",
+    "numpy.zeros": "is_lost kept over reached times times_both unless_zero",
     "scipy.bessel": "i1 i1e slope_of_i1e slopes_of_bessel_jn",
     "scipy.bessel_orders": "ive ive_along j0 j1 jn order_over quotient_at_zero y0 y1 yn",
     "scipy.error_functions": "no_derivative",

@@ -347,7 +347,9 @@ def _peak(x: Any, axis: Any, where: Any) -> Any:
 @composite(
     arrays=("x", "where"),
     vjp=(
-        lambda g, out, x, where, *, axis: out * (g - np.sum(g * out, axis, keepdims=True)),
+        lambda g, out, x, where, *, axis: times(
+            g - np.sum(times(g, out), axis, keepdims=True), out
+        ),
         None,
     ),
 )
@@ -367,7 +369,7 @@ def softmax(x: Any, axis: Any = -1, where: Any = None) -> Any:
     arrays=("x", "where"),
     vjp=(
         # Right with `where` too: whatever is finite at -inf has slope 0 there, so g is 0.
-        lambda g, out, x, where, *, axis: g - np.exp(out) * np.sum(g, axis, keepdims=True),
+        lambda g, out, x, where, *, axis: g - times(np.sum(g, axis, keepdims=True), np.exp(out)),
         None,
     ),
 )

@@ -12,6 +12,7 @@ from overt.runtime.numpy.movement import normal_axis
 from overt.runtime.numpy.reducing import neutral_element
 from overt.runtime.numpy.reductions import sum_dtype
 from overt.runtime.numpy.selecting import along_axis_back
+from overt.runtime.numpy.zeros import times
 from overt.runtime.primitive import Primitive
 
 __all__ = [
@@ -125,7 +126,7 @@ def recurrence(factors: Any, terms: Any, axis: int, reverse: bool) -> Any:
     step = 1
     while step < factors.shape[axis]:
         by = -step if reverse else step
-        terms = terms + factors * _shifted(terms, by, axis, 0)
+        terms = terms + times(_shifted(terms, by, axis, 0), factors)
         factors = factors * _shifted(factors, by, axis, 1)
         step *= 2
     return terms
@@ -138,7 +139,7 @@ def pushed_through_products(x_dot: Any, x: Any, axis: int | None, reverse: bool 
         x_dot, x, axis = np.ravel(x_dot), np.ravel(x), 0
     axis = normal_axis(axis, x.ndim)
     before = _shifted(running_product(x, axis=axis, reverse=reverse), -1 if reverse else 1, axis, 1)
-    return recurrence(x, before * x_dot, axis, reverse)
+    return recurrence(x, times(x_dot, before), axis, reverse)
 
 
 @array_function(arrays=("g", "x"))
@@ -149,7 +150,7 @@ def pulled_through_products(g: Any, x: Any, axis: int | None, reverse: bool = Fa
     axis = normal_axis(axis, x.ndim)
     before = _shifted(running_product(x, axis=axis, reverse=reverse), -1 if reverse else 1, axis, 1)
     factors = _shifted(x, 1 if reverse else -1, axis, 0)
-    return before * recurrence(factors, g, axis, not reverse)
+    return times(recurrence(factors, g, axis, not reverse), before)
 
 
 @array_function(arrays=("x", "out"), zero_derivative=True)

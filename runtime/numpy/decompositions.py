@@ -25,6 +25,7 @@ from overt.runtime.numpy.factorizations import cholesky_factor, householder_prod
 from overt.runtime.numpy.movement import with_rule
 from overt.runtime.numpy.solving import as_inexact, as_matrices
 from overt.runtime.numpy.spectra import eig_factor, eigh_factor, svd_factor
+from overt.runtime.numpy.zeros import zero_with
 from overt.runtime.primitive import composite
 
 __all__ = ["cholesky", "eig", "eigh", "eigvals", "eigvalsh", "qr", "svd", "svdvals"]
@@ -140,6 +141,7 @@ def qr_tangent(a_dot: Any, out: Any, a: Any, mode: str) -> Any:
     return qr_tangents(a_dot, out, a)
 
 
+@zero_with
 def qr_bar(g: Any, out: Any, a: Any, mode: str = "reduced") -> Any:
     """Cotangent of a in `qr(a, mode)`."""
     return transposed(lambda a_dot: qr_tangent(a_dot, out, a, mode), g, a)
@@ -194,6 +196,7 @@ def eigvalsh_dot(a_dot: Any, a: Any, UPLO: str | None = "L", symmetrize_input: b
     return np.real(np.sum(np.conj(v) * (hermitian(a_dot) @ v), axis=-2))
 
 
+@zero_with
 def eigvalsh_bar(g: Any, a: Any, UPLO: str | None = "L", symmetrize_input: bool = True) -> Any:
     """Cotangent of a in `eigvalsh(a)`: finite, whether some eigenvalues are equal or not."""
     _, v = np.linalg.eigh(a, UPLO, symmetrize_input)

@@ -10,6 +10,7 @@ import numpy
 
 from overt.runtime.numpy.movement import permute, shape_of, with_rule
 from overt.runtime.numpy.products import product
+from overt.runtime.numpy.zeros import reached
 from overt.runtime.primitive import composite
 
 __all__ = ["einsum", "einsum_path"]
@@ -19,7 +20,7 @@ def cotangents_written(subscripts: Any, count: int) -> list[str] | None:
     """The text of each operand's cotangent: another einsum, where the formula allows that.
 
     >>> cotangents_written("ij,jk->ik", 2)[0]
-    "sum_to(np.einsum('ik,jk->ij', g, x1), x0)"
+    "sum_to(np.einsum('ik,jk->ij', reached_by('jk,ik', x1, g), reached_by('ik,jk', g, x1)), x0)"
     """
     if not isinstance(subscripts, str):
         return None
@@ -36,11 +37,14 @@ def cotangents_written(subscripts: Any, count: int) -> list[str] | None:
         known = {*right, *"".join(terms[j] for j in rest)}
         if "." in subscripts or len(set(term)) < len(term) or not set(term) <= known:
             operands = "".join(f"x{j}, " for j in range(count))
-            texts.append(f"einsum_back({k}, g, {subscripts!r}, {operands})")
+            texts.append(f"einsum_back({k}, g, {subscripts!r}, {operands}zeros_win=True)")
             continue
         formula = ",".join([right, *(terms[j] for j in rest)]) + f"->{term}"
-        operands = "".join(f", x{j}" for j in rest)
-        texts.append(f"sum_to(np.einsum({formula!r}, g{operands}), x{k})")
+        operands = "".join(f", reached_by('{right},{terms[j]}', g, x{j})" for j in rest)
+        g = "g"  # which is multiplied by another cotangent, where this is a second derivative
+        for j in rest:
+            g = f"reached_by('{terms[j]},{right}', x{j}, {g})"
+        texts.append(f"sum_to(np.einsum({formula!r}, {g}{operands}), x{k})")
     return texts
 
 
@@ -241,17 +245,45 @@ def multiplied(
 def einsum_bar(g: Any, subscripts: Any, *operands: Any) -> list[Any]:
     """Cotangents of all operands of `einsum(subscripts, *operands)`."""
     count = len(canonical(subscripts, operands)[1])
-    return [einsum_back(k, g, subscripts, *operands) for k in range(count)]
+    return [einsum_back(k, g, subscripts, *operands, zeros_win=True) for k in range(count)]
 
 
-def einsum_back(k: int, g: Any, subscripts: Any, *operands: Any) -> Any:
-    """Cotangent of operand k of `einsum(subscripts, *operands)`."""
+@with_rule(
+    arrays=("terms", "g", "x"),
+    vjp=(None, None, lambda h, out, terms, g, x: reached_by(terms, g, h)),
+    jvp=lambda dots, out, terms, g, x: reached_by(terms, g, dots[2]),
+)
+def reached_by(terms: str, g: Any, x: Any) -> Any:
+    """`reached`, by the letters of the axes of g and x.
+
+    >>> reached_by("ik,jk", np.array([[0.0, 1.0]]), np.array([[np.inf, 2.0]]))
+    Array([[0., 2.]], dtype=float32)
+    """
+    ours, letters = terms.split(",")
+    letters = "".join(dict.fromkeys(letters)) if len(set(letters)) < len(letters) else letters
+    gone = tuple(k for k, c in enumerate(ours) if c not in letters)
+    kept = [c for c in ours if c in letters]
+    met = np.any(np.asarray(g) != 0, gone)
+    order = sorted(range(len(kept)), key=lambda k: letters.index(kept[k]))
+    met = np.transpose(met, order) if kept else met
+    lengths = iter(met.shape)
+    met = np.reshape(met, [next(lengths) if c in kept else 1 for c in letters])
+    return reached(x, met)
+
+
+def einsum_back(k: int, g: Any, subscripts: Any, *operands: Any, zeros_win: bool = False) -> Any:
+    """Cotangent of operand k of `einsum(subscripts, *operands)`.
+
+    With `zeros_win`, what of the others only zeros of g meet may be infinite or NaN.
+    """
     formula, parts = canonical(subscripts, operands)
     left, _, right = formula.partition("->")
     terms = left.split(",")
     sizes = sizes_of(terms, [x.shape for x in parts])
     others = [t for j, t in enumerate(terms) if j != k]
     rest = [p for j, p in enumerate(parts) if j != k]
+    if zeros_win:
+        rest = [reached_by(f"{right},{t}", g, p) for t, p in zip(others, rest, strict=True)]
     letters = "".join(dict.fromkeys(terms[k]))
     bar = contracted([right, *others], [g, *rest], letters, sizes)
     return sum_to(spread_diagonal(bar, letters, terms[k], sizes), parts[k])

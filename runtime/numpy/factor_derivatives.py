@@ -14,6 +14,7 @@ from typing import Any
 
 import numpy
 
+from overt.runtime.numpy.zeros import zero_with
 from overt.runtime.primitive import composite
 
 
@@ -105,6 +106,7 @@ def cholesky_dot(
     return factor @ half_lower(inner)
 
 
+@zero_with
 def cholesky_bar(g: Any, factor: Any, upper: bool = False, symmetrize_input: bool = True) -> Any:
     """Cotangent of a, Hermitian: L^-T lower(L^T g) L^-1, made symmetric.
 
@@ -129,6 +131,7 @@ def triangular(a: Any, y: Any, transpose: str = "N", lower: bool = True) -> Any:
     return solve_triangular(a, y, left=True, lower=lower, unit=False, transpose=transpose)
 
 
+@zero_with
 def triangular_bar_y(g: Any, a: Any, left: bool, lower: bool, unit: bool, transpose: str) -> Any:
     """Cotangent of the right-hand side: solve with the transposed matrix."""
     if transpose == "C":
@@ -137,6 +140,7 @@ def triangular_bar_y(g: Any, a: Any, left: bool, lower: bool, unit: bool, transp
     return solve_triangular(a, g, left=left, lower=lower, unit=unit, transpose=flipped)
 
 
+@zero_with
 def triangular_bar_a(
     g: Any, out: Any, a: Any, left: bool, lower: bool, unit: bool, transpose: str
 ) -> Any:
@@ -176,6 +180,7 @@ def lu_dot(a_dot: Any, out: Any, a: Any) -> Any:
     return left @ np.tril(inner, -1) + np.triu(inner) @ right
 
 
+@zero_with
 def lu_bar(g: Any, out: Any, a: Any) -> Any:
     """Cotangent of a from that of the packed factors."""
     return transposed(lambda a_dot: lu_dot(a_dot, out, a), g, a)
@@ -248,6 +253,7 @@ def eigh_dot(
     return packed(out, (np.real(np.diagonal(inner, 0, -2, -1)), v @ turns(inner, w)))
 
 
+@zero_with
 def eigh_bar(g: Any, out: Any, UPLO: str | None = None, symmetrize_input: bool = True) -> Any:
     """Cotangent of a Hermitian matrix from those of its eigenvalues and eigenvectors."""
     if not symmetrize_input:
@@ -286,6 +292,7 @@ def svd_dot(a_dot: Any, out: Any, a: Any) -> tuple[Any, Any, Any]:
     return packed(out, (u_dot, np.real(np.diagonal(inner, 0, -2, -1)), mH(v_dot)))
 
 
+@zero_with
 def svd_bar(g: Any, out: Any, a: Any) -> Any:
     """Cotangent of a from those of u, s and vh."""
     return transposed(lambda a_dot: svd_dot(a_dot, out, a), g, a)
@@ -297,6 +304,7 @@ def singular_values_dot(a_dot: Any, a: Any) -> Any:
     return np.real(np.sum(np.conj(u) * (a_dot @ mH(vh)), axis=-2))
 
 
+@zero_with
 def singular_values_bar(g: Any, a: Any) -> Any:
     """Cotangent of a from that of its singular values: finite, whether some are equal or not."""
     u, _, vh = np.linalg.svd(a, full_matrices=False)
@@ -312,6 +320,7 @@ def eig_dot(a_dot: Any, out: Any) -> tuple[Any, ...]:
     return w_dot, eigenvectors_dot(mH(a_dot), np.conj(w), left[0])[1], right_dot
 
 
+@zero_with
 def eig_bar(g: Any, out: Any, a: Any) -> Any:
     """Cotangent of a from those of eigenvalues and eigenvectors."""
     return transposed(lambda a_dot: eig_dot(a_dot, out), g, a)

@@ -271,7 +271,7 @@ def _of_parts(b: Any, x: Any, test: Any, combine: str) -> Any:
     return test(x)
 
 
-def _lower_isfinite(b: Any, x: Any, *, avals: Any, out: Any) -> Any:
+def lower_isfinite(b: Any, x: Any, *, avals: Any, out: Any) -> Any:
     if not dtypes.is_inexact(b.dtype(x)):
         return b.full(out.shape, True, bool)
     return _of_parts(b, x, lambda v: b.elementwise("is_finite", (v,), out), "and")
@@ -299,7 +299,7 @@ isnan = _question(
 )
 isinf = _question("isinf", _lower_isinf, "Whether `x` is infinite.", "[False  True False]")
 isfinite = _question(
-    "isfinite", _lower_isfinite, "Whether `x` is neither infinite nor NaN.", "[ True False False]"
+    "isfinite", lower_isfinite, "Whether `x` is neither infinite nor NaN.", "[ True False False]"
 )
 
 

@@ -10,6 +10,7 @@ from overt.runtime.aval import Aval
 from overt.runtime.numpy.array_function import array_function
 from overt.runtime.numpy.creation import array_of
 from overt.runtime.numpy.movement import normal_axes, shape_of, with_rule
+from overt.runtime.numpy.zeros import reached, times
 from overt.runtime.primitive import Primitive, broadcast_shapes
 
 __all__ = ["dot", "inner", "matmul", "outer", "tensordot", "vdot"]
@@ -74,14 +75,25 @@ def _batch_contract(values: Any, at: Any, size: int, *, batch: Axes, over: Axes,
     return contract(x, y, batch=batch, over=over, **how), place
 
 
-def contract_bar(g: Any, x: Any, y: Any, batch: Axes, over: Axes, how: dict[str, Any]) -> Any:
-    """Cotangent of the first operand of `contract(x, y)`."""
+def contract_bar(
+    g: Any, x: Any, y: Any, batch: Axes, over: Axes, how: dict[str, Any], zeros_win: bool = True
+) -> Any:
+    """Cotangent of the first operand of `contract(x, y)`.
+
+    With `zeros_win`, what of y only zeros of g meet may be infinite or NaN.
+    """
     x_rank, y_rank = len(shape_of(x)), len(shape_of(y))
     kept = free_axes(y_rank, batch[1], over[1])
     x_free = free_axes(x_rank, batch[0], over[0])
     n = len(batch[0])
     g_batch = tuple(range(n))
     g_kept = tuple(range(n + len(x_free), n + len(x_free) + len(kept)))
+    if zeros_win:
+        met = np.any(g != 0, tuple(range(n, n + len(x_free))))
+        lengths = [1 if k in over[1] else shape_of(y)[k] for k in range(y_rank)]
+        order = [*batch[1], *kept]
+        met = np.transpose(met, [order.index(k) for k in sorted(order)])
+        y = reached(y, np.reshape(met, lengths))
     result = contract(g, y, batch=(g_batch, batch[1]), over=(g_kept, tuple(kept)), **how)
     # now: batch, the free axes of x, then the contracted axes in the order in which y has them
     y_order = sorted(over[1])
@@ -133,8 +145,12 @@ def product(
 @array_function(
     arrays=("a", "b"),
     vjp=(
-        lambda g, out, a, b, *, precision, preferred_element_type: matmul_bar_x(g, a, b),
-        lambda g, out, a, b, *, precision, preferred_element_type: matmul_bar_y(g, a, b),
+        lambda g, out, a, b, *, precision, preferred_element_type: matmul_bar_x(
+            g, a, b, zeros_win=True
+        ),
+        lambda g, out, a, b, *, precision, preferred_element_type: matmul_bar_y(
+            g, a, b, zeros_win=True
+        ),
     ),
     jvp=lambda dots, out, a, b, *, precision, preferred_element_type: dots[0] @ b + a @ dots[1],
 )
@@ -188,14 +204,19 @@ def is_sparse(x: Any) -> bool:
 @with_rule(
     arrays=("g", "x", "y"),
     vjp=(
-        lambda h, out, g, x, y: spread_to(h @ y, g),
+        lambda h, out, g, x, y, *, zeros_win: spread_to(h @ y, g),
         None,
-        lambda h, out, g, x, y: matmul_bar_y(g, h, y),
+        lambda h, out, g, x, y, *, zeros_win: matmul_bar_y(g, h, y, zeros_win=True),
     ),
-    jvp=lambda dots, out, g, x, y: matmul_bar_x(dots[0], x, y) + matmul_bar_x(g, x, dots[2]),
+    jvp=lambda dots, out, g, x, y, *, zeros_win: (
+        matmul_bar_x(dots[0], x, y, zeros_win=True) + matmul_bar_x(g, x, dots[2], zeros_win=True)
+    ),
 )
-def matmul_bar_x(g: Any, x: Any, y: Any) -> Any:
-    """Cotangent of x in `x @ y`, for every rank: g @ y.T, outer(g, y), g * y or y @ g."""
+def matmul_bar_x(g: Any, x: Any, y: Any, *, zeros_win: bool = False) -> Any:
+    """Cotangent of x in `x @ y`, for every rank: g @ y.T, outer(g, y), g * y or y @ g.
+
+    With `zeros_win`, what of y only zeros of g meet may be infinite or NaN.
+    """
     if is_sparse(x) or is_sparse(y):
         from overt.runtime.sparse.products import matmul_bars
 
@@ -203,31 +224,43 @@ def matmul_bar_x(g: Any, x: Any, y: Any) -> Any:
     g = _fitted(g, x, y)
     x_rank, y_rank = len(shape_of(x)), len(shape_of(y))
     if y_rank == 1:
-        return sum_to(np.expand_dims(g, -1) * y if x_rank > 1 else g * y, x)
+        g = np.expand_dims(g, -1) if x_rank > 1 else g
+        return sum_to(times(g, y) if zeros_win else g * y, x)
     if x_rank == 1:
+        y = reached(y, np.expand_dims(g, -2)) if zeros_win else y
         return sum_to(np.matmul(y, np.expand_dims(g, -1))[..., 0], x)
+    y = reached(y, g, -2) if zeros_win else y
     return sum_to(np.matmul(g, np.swapaxes(y, -1, -2)), x)
 
 
 @with_rule(
     arrays=("g", "x", "y"),
     vjp=(
-        lambda h, out, g, x, y: spread_to(x @ h, g),
-        lambda h, out, g, x, y: matmul_bar_x(g, x, h),
+        lambda h, out, g, x, y, *, zeros_win: spread_to(x @ h, g),
+        lambda h, out, g, x, y, *, zeros_win: matmul_bar_x(g, x, h, zeros_win=True),
         None,
     ),
-    jvp=lambda dots, out, g, x, y: matmul_bar_y(dots[0], x, y) + matmul_bar_y(g, dots[1], y),
+    jvp=lambda dots, out, g, x, y, *, zeros_win: (
+        matmul_bar_y(dots[0], x, y, zeros_win=True) + matmul_bar_y(g, dots[1], y, zeros_win=True)
+    ),
 )
-def matmul_bar_y(g: Any, x: Any, y: Any) -> Any:
-    """Cotangent of y in `x @ y`, for every rank: x.T @ g, outer(x, g), g * x or g @ x."""
+def matmul_bar_y(g: Any, x: Any, y: Any, *, zeros_win: bool = False) -> Any:
+    """Cotangent of y in `x @ y`, for every rank: x.T @ g, outer(x, g), g * x or g @ x.
+
+    With `zeros_win`, what of x only zeros of g meet may be infinite or NaN.
+    """
     if is_sparse(x) or is_sparse(y):
         from overt.runtime.sparse.products import matmul_bars
 
         return matmul_bars(g, x, y, 1)
     g = _fitted(g, x, y)
     x_rank, y_rank = len(shape_of(x)), len(shape_of(y))
+    if zeros_win and x_rank > 1:
+        x = reached(x, np.expand_dims(g, -1) if y_rank == 1 else g, -1)
     if x_rank == 1:
-        return sum_to(g * x if y_rank == 1 else np.expand_dims(x, -1) * np.expand_dims(g, -2), y)
+        if y_rank > 1:
+            g, x = np.expand_dims(g, -2), np.expand_dims(x, -1)
+        return sum_to(times(g, x) if zeros_win else g * x, y)
     if y_rank == 1:
         rows = tuple(range(x_rank - 1))
         return sum_to(product(x, g, over=(rows, rows)), y)
@@ -243,8 +276,12 @@ def matmul_bar_y(g: Any, x: Any, y: Any) -> Any:
 @with_rule(
     arrays=("a", "b"),
     vjp=(
-        lambda g, out, a, b, *, precision, preferred_element_type: dot_bar_x(g, a, b),
-        lambda g, out, a, b, *, precision, preferred_element_type: dot_bar_y(g, a, b),
+        lambda g, out, a, b, *, precision, preferred_element_type: dot_bar_x(
+            g, a, b, zeros_win=True
+        ),
+        lambda g, out, a, b, *, precision, preferred_element_type: dot_bar_y(
+            g, a, b, zeros_win=True
+        ),
     ),
     jvp=lambda dots, out, a, b, *, precision, preferred_element_type: (
         np.dot(dots[0], b) + np.dot(a, dots[1])
@@ -264,31 +301,32 @@ def dot(a: Any, b: Any, *, precision: Any = None, preferred_element_type: Any = 
     return product(a, b, over=over, precision=precision, dtype=preferred_element_type)
 
 
-def dot_bar_x(g: Any, x: Any, y: Any) -> Any:
+def dot_bar_x(g: Any, x: Any, y: Any, *, zeros_win: bool = False) -> Any:
     """Cotangent of x in `np.dot(x, y)`, for every rank."""
     x, y = array_of(x), array_of(y)
     x_rank, y_rank = len(shape_of(x)), len(shape_of(y))
     if x_rank == 0 or y_rank == 0:
-        return sum_to(g * y, x)
+        return sum_to(times(g, y) if zeros_win else g * y, x)
     if x_rank <= 2 and y_rank <= 2:
-        return matmul_bar_x(g, x, y)
+        return matmul_bar_x(g, x, y, zeros_win=zeros_win)
     over = ((x_rank - 1,), (max(y_rank - 2, 0),))
     how = {"precision": None, "out_dtype": None}
-    return contract_bar(g, np.asarray(x), np.asarray(y), ((), ()), over, how)
+    return contract_bar(g, np.asarray(x), np.asarray(y), ((), ()), over, how, zeros_win)
 
 
-def dot_bar_y(g: Any, x: Any, y: Any) -> Any:
+def dot_bar_y(g: Any, x: Any, y: Any, *, zeros_win: bool = False) -> Any:
     """Cotangent of y in `np.dot(x, y)`, for every rank."""
     x, y = array_of(x), array_of(y)
     x_rank, y_rank = len(shape_of(x)), len(shape_of(y))
     if x_rank == 0 or y_rank == 0:
-        return sum_to(g * x, y)
+        return sum_to(times(g, x) if zeros_win else g * x, y)
     if x_rank <= 2 and y_rank <= 2:
-        return matmul_bar_y(g, x, y)
+        return matmul_bar_y(g, x, y, zeros_win=zeros_win)
     x, y = np.asarray(x), np.asarray(y)
     over = ((x_rank - 1,), (max(y_rank - 2, 0),))
     g = swapped(g, x_rank, y_rank, ((), ()), over)
-    return contract_bar(g, y, x, ((), ()), over[::-1], {"precision": None, "out_dtype": None})
+    how = {"precision": None, "out_dtype": None}
+    return contract_bar(g, y, x, ((), ()), over[::-1], how, zeros_win)
 
 
 @with_rule(
@@ -298,10 +336,10 @@ def dot_bar_y(g: Any, x: Any, y: Any) -> Any:
     ),
     vjp=(
         lambda g, out, a, b, *, precision, preferred_element_type: sum_to(
-            np.conj(g * np.reshape(b, np.shape(a))), a
+            np.conj(times(g, np.reshape(b, np.shape(a)))), a
         ),
         lambda g, out, a, b, *, precision, preferred_element_type: sum_to(
-            g * np.conj(np.reshape(a, np.shape(b))), b
+            times(g, np.conj(np.reshape(a, np.shape(b)))), b
         ),
     ),
 )
@@ -321,8 +359,12 @@ def vdot(a: Any, b: Any, *, precision: Any = None, preferred_element_type: Any =
         np.inner(dots[0], b) + np.inner(a, dots[1])
     ),
     vjp=(
-        lambda g, out, a, b, *, precision, preferred_element_type: inner_bar_x(g, a, b),
-        lambda g, out, a, b, *, precision, preferred_element_type: inner_bar_y(g, a, b),
+        lambda g, out, a, b, *, precision, preferred_element_type: inner_bar_x(
+            g, a, b, zeros_win=True
+        ),
+        lambda g, out, a, b, *, precision, preferred_element_type: inner_bar_y(
+            g, a, b, zeros_win=True
+        ),
     ),
 )
 def inner(a: Any, b: Any, *, precision: Any = None, preferred_element_type: Any = None) -> Any:
@@ -338,27 +380,27 @@ def inner(a: Any, b: Any, *, precision: Any = None, preferred_element_type: Any 
     return np.tensordot(a, b, (-1, -1), **how)
 
 
-def inner_bar_x(g: Any, x: Any, y: Any) -> Any:
+def inner_bar_x(g: Any, x: Any, y: Any, *, zeros_win: bool = False) -> Any:
     """Cotangent of x in `np.inner(x, y)`."""
     x, y = array_of(x), array_of(y)
     if not len(shape_of(x)) or not len(shape_of(y)):
-        return sum_to(g * y, x)
-    return tensordot_bar_x(g, x, y, (-1, -1))
+        return sum_to(times(g, y) if zeros_win else g * y, x)
+    return tensordot_bar_x(g, x, y, (-1, -1), zeros_win=zeros_win)
 
 
-def inner_bar_y(g: Any, x: Any, y: Any) -> Any:
+def inner_bar_y(g: Any, x: Any, y: Any, *, zeros_win: bool = False) -> Any:
     """Cotangent of y in `np.inner(x, y)`."""
     x, y = array_of(x), array_of(y)
     if not len(shape_of(x)) or not len(shape_of(y)):
-        return sum_to(g * x, y)
-    return tensordot_bar_y(g, x, y, (-1, -1))
+        return sum_to(times(g, x) if zeros_win else g * x, y)
+    return tensordot_bar_y(g, x, y, (-1, -1), zeros_win=zeros_win)
 
 
 @array_function(
     arrays=("a", "b"),
     vjp=(
-        lambda g, out, a, b: outer_bar_x(g, a, b),
-        lambda g, out, a, b: outer_bar_y(g, a, b),
+        lambda g, out, a, b: outer_bar_x(g, a, b, zeros_win=True),
+        lambda g, out, a, b: outer_bar_y(g, a, b, zeros_win=True),
     ),
     jvp=lambda dots, out, a, b: np.outer(dots[0], b) + np.outer(a, dots[1]),
 )
@@ -375,39 +417,45 @@ def outer(a: Any, b: Any) -> Any:
 @with_rule(
     arrays=("g", "x", "y"),
     vjp=(
-        lambda h, out, g, x, y: np.outer(h, y),
+        lambda h, out, g, x, y, *, zeros_win: np.outer(h, y),
         None,
-        lambda h, out, g, x, y: outer_bar_y(g, h, y),
+        lambda h, out, g, x, y, *, zeros_win: outer_bar_y(g, h, y, zeros_win=True),
     ),
-    jvp=lambda dots, out, g, x, y: outer_bar_x(dots[0], x, y) + outer_bar_x(g, x, dots[2]),
+    jvp=lambda dots, out, g, x, y, *, zeros_win: (
+        outer_bar_x(dots[0], x, y, zeros_win=True) + outer_bar_x(g, x, dots[2], zeros_win=True)
+    ),
 )
-def outer_bar_x(g: Any, x: Any, y: Any) -> Any:
+def outer_bar_x(g: Any, x: Any, y: Any, *, zeros_win: bool = False) -> Any:
     """Cotangent of x in `np.outer(x, y)`: g @ y, in the shape of x."""
-    return np.reshape(g @ np.ravel(y), np.shape(x))
+    y = np.ravel(y)
+    return np.reshape(g @ (reached(y, g, -2) if zeros_win else y), np.shape(x))
 
 
 @with_rule(
     arrays=("g", "x", "y"),
     vjp=(
-        lambda h, out, g, x, y: np.outer(x, h),
-        lambda h, out, g, x, y: outer_bar_x(g, x, h),
+        lambda h, out, g, x, y, *, zeros_win: np.outer(x, h),
+        lambda h, out, g, x, y, *, zeros_win: outer_bar_x(g, x, h, zeros_win=True),
         None,
     ),
-    jvp=lambda dots, out, g, x, y: outer_bar_y(dots[0], x, y) + outer_bar_y(g, dots[1], y),
+    jvp=lambda dots, out, g, x, y, *, zeros_win: (
+        outer_bar_y(dots[0], x, y, zeros_win=True) + outer_bar_y(g, dots[1], y, zeros_win=True)
+    ),
 )
-def outer_bar_y(g: Any, x: Any, y: Any) -> Any:
+def outer_bar_y(g: Any, x: Any, y: Any, *, zeros_win: bool = False) -> Any:
     """Cotangent of y in `np.outer(x, y)`: x @ g, in the shape of y."""
-    return np.reshape(np.ravel(x) @ g, np.shape(y))
+    x = np.ravel(x)
+    return np.reshape((reached(x, np.transpose(g), -2) if zeros_win else x) @ g, np.shape(y))
 
 
 @array_function(
     arrays=("a", "b"),
     vjp=(
         lambda g, out, a, b, *, axes, precision, preferred_element_type: tensordot_bar_x(
-            g, a, b, axes
+            g, a, b, axes, zeros_win=True
         ),
         lambda g, out, a, b, *, axes, precision, preferred_element_type: tensordot_bar_y(
-            g, a, b, axes
+            g, a, b, axes, zeros_win=True
         ),
     ),
     jvp=lambda dots, out, a, b, *, axes, precision, preferred_element_type: (
@@ -443,19 +491,20 @@ def tensordot_axes(axes: Any, x_rank: int, y_rank: int) -> Axes:
     return first, second
 
 
-def tensordot_bar_x(g: Any, x: Any, y: Any, axes: Any = 2) -> Any:
+def tensordot_bar_x(g: Any, x: Any, y: Any, axes: Any = 2, *, zeros_win: bool = False) -> Any:
     """Cotangent of x in `np.tensordot(x, y, axes)`."""
     over = tensordot_axes(axes, len(shape_of(x)), len(shape_of(y)))
     how = {"precision": None, "out_dtype": None}
-    return contract_bar(g, np.asarray(x), np.asarray(y), ((), ()), over, how)
+    return contract_bar(g, np.asarray(x), np.asarray(y), ((), ()), over, how, zeros_win)
 
 
-def tensordot_bar_y(g: Any, x: Any, y: Any, axes: Any = 2) -> Any:
+def tensordot_bar_y(g: Any, x: Any, y: Any, axes: Any = 2, *, zeros_win: bool = False) -> Any:
     """Cotangent of y in `np.tensordot(x, y, axes)`."""
     x, y = np.asarray(x), np.asarray(y)
     over = tensordot_axes(axes, x.ndim, y.ndim)
     g = swapped(g, x.ndim, y.ndim, ((), ()), over)
-    return contract_bar(g, y, x, ((), ()), over[::-1], {"precision": None, "out_dtype": None})
+    how = {"precision": None, "out_dtype": None}
+    return contract_bar(g, y, x, ((), ()), over[::-1], how, zeros_win)
 
 
 from overt.runtime import config  # noqa: E402

@@ -9,6 +9,7 @@ import numpy
 from overt.runtime import dtypes
 from overt.runtime.numpy.factor_derivatives import mH, mT, transposed
 from overt.runtime.numpy.factorizations import lu_factor, qr_packed, solve_triangular
+from overt.runtime.numpy.zeros import times, unless_zero, zero_with
 from overt.runtime.primitive import composite
 
 __all__ = ["det", "inv", "lstsq", "pinv", "slogdet", "solve"]
@@ -76,6 +77,7 @@ def solve(a: Any, b: Any) -> Any:
     return x[..., 0] if vector else x
 
 
+@zero_with
 def solve_bar_b(g: Any, out: Any, a: Any, b: Any) -> Any:
     """Cotangent of b in `solve(a, b)`: solve with the transposed matrix."""
     if np.ndim(b) == 1:
@@ -83,6 +85,7 @@ def solve_bar_b(g: Any, out: Any, a: Any, b: Any) -> Any:
     return sum_to(np.linalg.solve(mT(a), g), b)
 
 
+@zero_with
 def solve_bar_a(g: Any, out: Any, a: Any, b: Any) -> Any:
     """Cotangent of a in `solve(a, b)`: minus the outer product of b's cotangent and x."""
     if np.ndim(b) == 1:
@@ -100,7 +103,7 @@ def solve_dot(a_dot: Any, b_dot: Any, x: Any, a: Any) -> Any:
 
 @composite(
     arrays=("a",),
-    vjp=(lambda g, out, a: -out.mT @ g @ out.mT,),
+    vjp=(lambda g, out, a: unless_zero(g, -out.mT @ g @ out.mT),),
     jvp=lambda dots, out, a: -out @ dots[0] @ out,
 )
 def inv(a: Any) -> Any:
@@ -122,7 +125,7 @@ def sign_of_order(order: Any) -> Any:
 
 @composite(
     arrays=("a",),
-    vjp=(lambda g, out, a: np.expand_dims(g, (-1, -2)) * cofactors(a),),
+    vjp=(lambda g, out, a: times(np.expand_dims(g, (-1, -2)), cofactors(a)),),
     jvp=lambda dots, out, a: np.sum(cofactors(a) * dots[0], axis=(-1, -2)),
 )
 def det(a: Any) -> Any:
@@ -219,6 +222,7 @@ def slogdet(a: Any, *, method: str | None = None) -> Any:
     return SlogdetResult(sign, np.sum(np.log(size), axis=-1))
 
 
+@zero_with
 def slogdet_bar(g: Any, out: Any, a: Any) -> Any:
     """Cotangent of a in `slogdet(a)`: that of the logarithm times the inverse, transposed."""
     sign_bar, log_bar = g
@@ -267,6 +271,7 @@ def pinv(a: Any, rtol: Any = None, hermitian: bool = False, *, rcond: Any = None
     return mH(vh) @ (inverse[..., None] * mH(u))
 
 
+@zero_with
 def pinv_bar(g: Any, p: Any, a: Any) -> Any:
     """Cotangent of a in its pseudo-inverse p."""
     left = np.eye(a.shape[-2], dtype=a.dtype) - a @ p
