@@ -6,6 +6,7 @@ from typing import Any
 
 from overt.runtime import dtypes
 from overt.runtime.numpy.movement import shape_of
+from overt.runtime.numpy.zeros import zero_with
 from overt.runtime.primitive import composite
 
 __all__ = ["convolve", "correlate"]
@@ -87,6 +88,7 @@ def window_start(mode: str, n: int, m: int) -> int:
     return m - 1 - pads_of(mode, n, m)[0]
 
 
+@zero_with
 def convolve_bar(g: Any, a: Any, v: Any, mode: str = "full") -> Any:
     """Cotangent of a in `np.convolve(a, v, mode)`: the cotangent correlated with v."""
     n, m = shape_of(a)[0], shape_of(v)[0]

@@ -9,7 +9,7 @@ from overt.runtime import dtypes
 from overt.runtime.derivatives import sum_to
 from overt.runtime.numpy.array_function import array_function
 from overt.runtime.numpy.reducing import Axes, count, divided, narrow, unreduce, wide
-from overt.runtime.numpy.zeros import times
+from overt.runtime.numpy.zeros import over, times
 
 __all__ = ["mean", "std", "var"]
 
@@ -170,7 +170,7 @@ def over_deviation(g: Any, out: Any, freedom: Any) -> Any:
     [0.  0.5]
     """
     g, still = np.asarray(g), out == 0
-    slope = np.where(still, 0, wide(g) / (wide(np.where(still, 1, out)) * freedom))
+    slope = np.where(still, 0, over(wide(g), wide(np.where(still, 1, out)) * freedom))
     return narrow(slope, g.dtype)
 
 

@@ -9,6 +9,7 @@ import numpy
 from overt.runtime import dtypes
 from overt.runtime.numpy.creation import array_of
 from overt.runtime.numpy.movement import normal_axes, with_rule
+from overt.runtime.numpy.zeros import over, times
 from overt.runtime.primitive import composite
 
 __all__ = ["matrix_norm", "norm", "vector_norm"]
@@ -36,7 +37,7 @@ def euclidean_bar(g: Any, out: Any, x: Any, axis: Any, keepdims: bool) -> Any:
     zero, x = out == 0, array_of(x)
     if np.iscomplexobj(g):
         g = np.real(g)  # the norm is real
-    return np.conj(np.where(zero, 0.0, x * (g / np.where(zero, 1.0, out))))
+    return np.conj(np.where(zero, 0.0, times(over(g, np.where(zero, 1.0, out)), x)))
 
 
 def euclidean_dot(x_dot: Any, out: Any, x: Any, axis: Any, keepdims: bool) -> Any:

@@ -12,6 +12,7 @@ from overt.runtime import dtypes
 from overt.runtime.aval import Aval
 from overt.runtime.numpy.array_function import array_function
 from overt.runtime.numpy.movement import normal_axes, with_rule
+from overt.runtime.numpy.zeros import times
 from overt.runtime.primitive import Primitive
 
 __all__ = ["count", "max_bar", "min_bar", "product_of_others", "ties", "unreduce"]
@@ -206,7 +207,7 @@ def ties(
     arrays=("g", "a", "out", "where"),
     vjp=(
         lambda h, _, g, a, out, where, *, axis, keepdims, initial: np.sum(
-            h * ties(a, out, axis, keepdims, initial, where), axis, keepdims=keepdims
+            times(h, ties(a, out, axis, keepdims, initial, where)), axis, keepdims=keepdims
         ),
         None,
         None,
@@ -226,7 +227,7 @@ def max_bar(
     [0. 1. 1.]
     """
     spread = unreduce(g, a, axis, keepdims, where)
-    return spread * ties(a, out, axis, keepdims, initial, where)
+    return times(spread, ties(a, out, axis, keepdims, initial, where))
 
 
 min_bar = max_bar

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from overt.runtime.numpy.movement import normal_axis, shape_of, with_rule
+from overt.runtime.numpy.zeros import reached, times
 
 __all__ = ["cross", "kron", "matvec", "vecdot", "vecmat"]
 
@@ -89,7 +90,7 @@ def kron_bar_x(g: Any, x: Any, y: Any) -> Any:
     """Cotangent of x in `np.kron(x, y)`: sums over the blocks that y fills."""
     first, second = both_shapes(x, y)
     pairs = np.reshape(g, [n for sizes in zip(first, second, strict=True) for n in sizes])
-    blocks = pairs * interleaved(x, y)[1]
+    blocks = times(pairs, interleaved(x, y)[1])
     return sum_to(np.reshape(np.sum(blocks, tuple(range(1, 2 * len(first), 2))), np.shape(x)), x)
 
 
@@ -97,7 +98,7 @@ def kron_bar_y(g: Any, x: Any, y: Any) -> Any:
     """Cotangent of y in `np.kron(x, y)`: sums over its copies."""
     first, second = both_shapes(x, y)
     pairs = np.reshape(g, [n for sizes in zip(first, second, strict=True) for n in sizes])
-    copies = pairs * interleaved(x, y)[0]
+    copies = times(pairs, interleaved(x, y)[0])
     return sum_to(np.reshape(np.sum(copies, tuple(range(0, 2 * len(first), 2))), np.shape(y)), y)
 
 
@@ -150,7 +151,7 @@ def cross_bar_x(
         g = np.concatenate([np.zeros((*g.shape, 2), g.dtype), g[..., None]], -1)
     else:
         g = np.moveaxis(g, axisc, -1)
-    bar = np.cross(other, g)[..., : moved.shape[-1]]
+    bar = np.cross(reached(other, g, -1), g)[..., : moved.shape[-1]]
     return np.moveaxis(sum_to(bar, moved), -1, axisa)
 
 
