@@ -231,7 +231,7 @@ class Aliases(Besides):
             )
         self.alive = {n for n in alive if core.base(n) != mine}
         outer = self.later(self.holders(versions))
-        if outer and not is_growth(call):
+        if outer:
             other = core.base(sorted(outer)[0])
             self.refuse(
                 s,

@@ -180,8 +180,9 @@ class Relations:
         elif target and target[0] == "*":  # a list of the rest
             self.note_all(target[1], inside(frozenset(shares)))
         else:
+            inner = frozenset(shares) | items_of(frozenset(shares))
             for t in target:
-                self.note_all(t, shares)
+                self.note_all(t, shares if isinstance(t, str) or t[:1] == ("*",) else inner)
 
     def note(self, name: str, share: Share) -> None:
         if share.inside:

@@ -47,6 +47,7 @@ STORES = frozenset(
 SPLITS = frozenset("split array_split hsplit vsplit dsplit unstack broadcast_arrays".split())
 PICKING = frozenset("where nonzero flatnonzero argsort argwhere array arange unravel_index".split())
 ITERATING = frozenset("list tuple set dict sorted reversed iter zip enumerate".split())
+CHOOSING = frozenset("max min next".split())
 
 
 class Share(NamedTuple):
@@ -127,6 +128,11 @@ class Sharing:
         if isinstance(f, ast.Name):
             if f.id in ITERATING:
                 return inside(items_of(self.all(node.args, bound)))
+            if f.id in CHOOSING:
+                chosen = [k.value for k in node.keywords if k.arg == "default"]
+                given = self.all(node.args, bound)
+                found = items_of(given) if len(node.args) == 1 or f.id == "next" else given
+                return found | self.all(chosen, bound)
             if f.id == "@changed_too":
                 return self.all(node.args, bound)
             if f.id in ("@read_again", "@item_again"):

@@ -531,6 +531,7 @@ class Through:
     def loop(self, s: ast.For | ast.While, known: Known) -> tuple[list[ast.stmt], Known]:
         before: list[ast.stmt] = []
         if isinstance(s, ast.For):
+            s = self.over_keys(s, known)
             before, s, known = self.over_places(s, known)
         bound = assigned_names(s) - {n for n in known if self.stays(n, known[n], s)}
         known = still_held(without(known, bound), s)
@@ -549,6 +550,35 @@ class Through:
                 return False
         return name not in assigned_names(s, operators=False)
 
+    def over_keys(self, s: ast.For, known: Known) -> ast.For:
+        """`for k, row in d.items():` that changes its rows, as a loop over the keys."""
+        items, order = s.iter, "list"
+        if isinstance(items, ast.Call) and isinstance(items.func, ast.Name) and not items.keywords:
+            if items.func.id in ("list", "tuple", "sorted") and len(items.args) == 1:
+                order, items = items.func.id, items.args[0]
+        found = method_of_name(items, ("items", "values"))
+        if found is None or found[0] not in self.local or order in self.local:
+            return s
+        name, method = found
+        parts = s.target.elts if isinstance(s.target, ast.Tuple) else []
+        key, row = parts if method == "items" and len(parts) == 2 else (None, s.target)
+        if method == "items" and not isinstance(key, ast.Name) or order == "sorted" and not key:
+            return s
+        targets = {n.id for n in ast.walk(row) if isinstance(n, ast.Name)}
+        changed = {n for inner in s.body for n in stored_names(inner) | filled_names(inner)}
+        bound = assigned_names(s) - {n for n in known if self.stays(n, known[n], s)}
+        if not changed & targets or name in bound:
+            return s
+        place = key.id if isinstance(key, ast.Name) else self.fresh("key")
+        new = copy.copy(s)
+        new.target, new.iter = ast.Name(place, ast.Store()), helper(order, loaded(name))
+        item = ast.Subscript(loaded(name), loaded(place), ast.Load())
+        new.body = [
+            ast.fix_missing_locations(ast.copy_location(ast.Assign([row], item), s)),
+            *s.body,
+        ]
+        return ast.fix_missing_locations(ast.copy_location(new, s))
+
     def over_places(self, s: ast.For, known: Known) -> tuple[list[ast.stmt], ast.For, Known]:
         """`for row in a:` that changes its rows, as a loop over their places."""
         row, items, place = s.target, s.iter, None
@@ -563,6 +593,11 @@ class Through:
                 rows, sources = row.elts, items.args
         names = [r.id for r in rows if isinstance(r, ast.Name)]
         changed = {n for inner in s.body for n in stored_names(inner) | filled_names(inner)}
+        if isinstance(rows[0], ast.Tuple) and len(rows) == 1:  # `for name, row in rows:`
+            parts = {n.id for n in ast.walk(rows[0]) if isinstance(n, ast.Name)}
+            if any(parts & stored_names(inner, operators=False) for inner in s.body):
+                names = [self.fresh("row")]
+                changed.add(names[0])
         if len(names) != len(rows) or len(rows) != len(sources) or not changed & set(names):
             return [], s, known
         if place is not None and not isinstance(place, ast.Name):
@@ -592,6 +627,9 @@ class Through:
             placed(row, ast.Subscript(loaded(n), loaded(place.id), ast.Load()), s)
             for row, n in zip(names, held, strict=True)
         ]
+        if isinstance(row, ast.Tuple) and len(rows) == 1:
+            apart = ast.Assign([row], loaded(names[0]))
+            reading.append(ast.fix_missing_locations(ast.copy_location(apart, s)))
         new_loop.body = [*reading, *s.body]
         return before, ast.copy_location(new_loop, s), known
 
@@ -599,6 +637,14 @@ class Through:
         name = new_name(stem, self.taken)
         self.local.add(name)
         return name
+
+
+def method_of_name(node: ast.expr, methods: tuple[str, ...]) -> tuple[str, str] | None:
+    """The variable and the method of `d.items()`, a call without arguments."""
+    f = node.func if isinstance(node, ast.Call) and not node.args and not node.keywords else None
+    if not isinstance(f, ast.Attribute) or f.attr not in methods:
+        return None
+    return (f.value.id, f.attr) if isinstance(f.value, ast.Name) else None
 
 
 def without(known: Known, names: set[str]) -> Known:

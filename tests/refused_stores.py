@@ -363,20 +363,6 @@ def items_of_starred_list(x):
     return a[0][0] * x
 
 
-def items_of_dictionary(x):
-    d = {k: np.ones(2) * x for k in "ab"}
-    for _, v in d.items():
-        v[0] = x * x
-    return np.sum(d["a"]) * x
-
-
-def values_of_dictionary(x):
-    d = {k: np.ones(2) * x for k in "ab"}
-    for v in d.values():
-        v *= x * x
-    return np.sum(d["a"]) * x
-
-
 def views_swapped(x):
     a = np.arange(1.0, 7.0) * x
     p, q = (a[:3], a[3:])
