@@ -365,7 +365,7 @@ class Aliases(Besides):
         if found := self.later(of_lists):
             self.mark(s, "@no_items", [holder, *found])
         for owner in self.later(self.among(self.slices, versions)):
-            self.mark(s, "@no_views", [owner, holder])
+            self.mark(s, "@no_views_in", [owner, holder])
 
     def later(self, names: set[str]) -> list[str]:
         """Names that are read later, and stand for the objects of these or of later versions."""

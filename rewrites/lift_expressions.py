@@ -514,7 +514,8 @@ class Expressions(ast.NodeTransformer):
             return None
         index = self.visit(node.slice)
         if any(isinstance(n, ast.Slice) for n in ast.walk(node.slice)):
-            if not isinstance(self.object(node.value), numpy.ndarray):
+            held = isinstance(node.value, ast.Attribute)
+            if not held and not isinstance(self.object(node.value), numpy.ndarray):
                 return None
             index = ast.Subscript(core.name("@at"), index, ast.Load())
         return self.helper("item_of", self.visit(node.value), index)

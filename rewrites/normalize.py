@@ -26,6 +26,7 @@ from overt.rewrites.iterators import iterators_as_lists
 from overt.rewrites.kept_in_order import lists_kept_in_order
 from overt.rewrites.kept_whole import is_kept, shared_with_kept
 from overt.rewrites.late_reads import refuse_late_reads
+from overt.rewrites.lengthened import lengthened_as_while
 from overt.rewrites.managers import Managers
 from overt.rewrites.nonlocals import shared_by_argument
 from overt.rewrites.outputs import outputs_returned
@@ -150,6 +151,8 @@ class Builder(Flows):
                 body, own, names, definition, self.foreign, variants, self.text.object,
                 held.outside, getattr(node, "in_place", {}),
             )  # fmt: skip
+            own = self.own(body, scope) - self.foreign
+            body = lengthened_as_while(body, own, names)
             own = self.own(body, scope) - self.foreign
             body = read_by_index(body, own, names)
             own = self.own(body, scope) - self.foreign

@@ -34,6 +34,7 @@ __all__ = [
     "no_slices",
     "no_twins",
     "no_views",
+    "no_views_in",
     "not_kept",
     "in_place",
     "popped",
@@ -163,6 +164,15 @@ def no_views(x: Any, *items: Any) -> None:
             "in NumPy the row is a view that has changed by then. Copy it where it is read: "
             "`x[i].copy()`"
         )
+
+
+def no_views_in(x: Any, holder: Any) -> None:
+    """The same where a container was given items of an array; an array has copied them.
+
+    >>> no_views_in([[1], [2]], [1])
+    """
+    if not is_array(holder):
+        no_views(x, holder)
 
 
 def no_twins(x: Any) -> None:

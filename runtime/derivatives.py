@@ -16,6 +16,7 @@ from typing import Any, NoReturn
 import numpy
 
 from overt.runtime import dtypes
+from overt.runtime.array import Array
 from overt.runtime.errors import UnexpectedTracerError
 from overt.runtime.parts import NUMBERS, is_array, is_wrapping, parts_of
 from overt.runtime.undefined import UndefinedValue
@@ -132,7 +133,7 @@ def _cast_to(g: Any, like: Any) -> Any:
         return _cast_to(g.real, like)  # a real variable moves the real part only
     if type(like) in NUMBERS or type(g) in NUMBERS:
         return g
-    return g.astype(target)
+    return g.astype(dtypes.canonicalize(target) if isinstance(g, Array) else target)
 
 
 # Containers that derivatives see in another way than `tree_flatten` does.

@@ -93,3 +93,22 @@ def test_item_of_what_is_known_later():
     assert numpy.array_equal(f(np.array([2, 0])), [9.0, 1.0])
     with pytest.raises(ValueError, match="one element"):
         overt.jit(lambda x: x.item())(np.ones(3))
+
+
+class Net:
+    def __init__(self):
+        draw = numpy.random.default_rng(0)
+        self.table, self.w, self.b = draw.normal(size=(7, 3)), W[:4, :3], W[0, :4]
+
+    def __call__(self, i, x):
+        return self.w.dot(self.table[i] + x) + self.b, self.b.take(i % 4), self.table[i, 1:]
+
+
+def test_an_object_of_numpys_arrays():
+    net, i, x = Net(), numpy.array([0, 6, 3]), numpy.ones((3, 3))
+    got = overt.jit(overt.vmap(net))(i, x)
+    for k in range(3):
+        for g, want in zip(got, net(i[k], x[k]), strict=True):
+            assert numpy.allclose(g[k], want, atol=1e-5)
+    slope = overt.grad(lambda x: np.sum(net(2, x)[0]))(np.ones(3))
+    assert numpy.allclose(slope, net.w.sum(0))

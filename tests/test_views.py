@@ -392,3 +392,21 @@ def one_buffer(x):
 def test_what_is_not_sure_is_refused():
     with pytest.raises(Refusal, match="may share its memory"):
         overt.jit(one_buffer)(X)
+
+
+def test_slices_stored_into_an_array_are_copies():
+    def f(x, y):
+        a = x.copy()
+        a[::-2] = y[:3]
+        a[4:1:-1] += y[:3]
+        m = np.zeros((2, 3))
+        m[:, None] = y[:3]
+        m[1][2] = 9.0
+        return a, m
+
+    x, y = numpy.arange(6.0), numpy.array([10.0, 20.0, 30.0])
+    a, m = overt.jit(f)(x, y)
+    want = x.copy()
+    want[::-2] = y
+    want[4:1:-1] += y
+    assert numpy.array_equal(a, want) and numpy.array_equal(m, [y, [10.0, 20.0, 9.0]])
