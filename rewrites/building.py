@@ -54,6 +54,7 @@ class Building:
         self.enclosing: set[str] = set()  # local names of the functions around this one
         self.local: set[str] = set()
         self.numbers: set[str] = set()  # names of what surely is a number
+        self.arrays: set[str] = set()  # and of a new array of numbers
         self.made: set[str] = set()  # names that removing exits needed
         self.through: frozenset[str] = frozenset()  # names kept in step with what is stored
         self.fills: frozenset[str] = frozenset()  # names whose objects the statement writes into

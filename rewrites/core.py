@@ -559,7 +559,17 @@ class Source:
     imports: frozenset[str] = frozenset()
     file: str = ""
     load: Any = None  # a live function to its core form, or None if it has no source
+    by_fields: Any = None  # the function it is of, and what gives its source without objects
 
     @property
     def main(self) -> Function:
         return self.functions[-1]
+
+    def without_objects(self) -> Source | None:
+        """The source in which objects that are the function's own are variables; None if none is.
+
+        Only of a function as the user wrote it: what a pass has made has no such source.
+        """
+        if self.by_fields is None or self.by_fields[0] is not self.main:
+            return None
+        return self.by_fields[1]()

@@ -18,6 +18,7 @@ from overt.rewrites.effects import changes_contents
 from overt.rewrites.flatten import flatten
 from overt.rewrites.hoist import hoist
 from overt.rewrites.liveness import uses_of
+from overt.rewrites.local_objects import or_by_fields
 from overt.rewrites.program import Program
 from overt.rewrites.refusal import Refusal
 from overt.rewrites.scopes import SET_ITEM
@@ -26,6 +27,7 @@ from overt.rewrites.tangents import Tangents
 from overt.rewrites.zeroed import zeroed_names
 
 
+@or_by_fields
 def jvp(source: Source, active: Sequence[str] | None = None, number_keys: bool = False) -> Source:
     """The source of `f_jvp(x, y, x_dot, y_dot) -> (result, result_dot)`.
 

@@ -34,8 +34,8 @@ from overt.rewrites.scopes import (
     locals_of,
     new_name,
     own_nodes,
-    yields,
 )
+from overt.rewrites.written_out import can_be_written_out, values_given
 
 Kind = Any  # a class, or the name of one that the function defines
 BROAD = (BaseException, Exception)
@@ -409,7 +409,7 @@ class Handling:
         if len(nested) > 1 or f.id in self.own:
             return None
         node = nested[0] if nested else self.managers.definition(f.id)
-        if node is None or not can_be_written_out(node):
+        if node is None or node.decorator_list or not can_be_written_out(node):
             return None
         if not nested and free_names(node) & (self.own | set(self.classes)):
             return None
@@ -417,15 +417,8 @@ class Handling:
 
     def written_out(self, node: ast.FunctionDef, call: ast.Call, at: ast.AST, result: str) -> Stmts:
         """A call as the statements of the function that it calls, which set its result."""
-        a = node.args
-        params = [p.arg for p in (*a.posonlyargs, *a.args)]
-        given = dict(zip(params, call.args, strict=False))
-        given |= {k.arg: k.value for k in call.keywords if k.arg}
-        defaults = dict(zip(reversed(params), reversed(a.defaults), strict=False))
-        defaults |= {p.arg: d for p, d in zip(a.kwonlyargs, a.kw_defaults, strict=True) if d}
-        every = [*params, *(p.arg for p in a.kwonlyargs)]
-        values = {p: given.get(p, defaults.get(p)) for p in every}
-        if any(v is None for v in values.values()) or len(call.args) > len(params):
+        values = values_given(node, call)
+        if values is None:
             raise Unfollowed
         stored = {n for s in node.body for n in changed_names(s)}
         table: dict[str, str] = {}
@@ -435,8 +428,8 @@ class Handling:
                 table[p] = value.id
             else:
                 table[p] = self.new(p)
-                before.append(assign(table[p], value, at))  # type: ignore[arg-type]
-        table |= {n: self.new(n) for n in sorted(locals_of(node) - set(every))}
+                before.append(assign(table[p], value, at))
+        table |= {n: self.new(n) for n in sorted(locals_of(node) - set(values))}
         self.own |= set(table.values())
         body = [Renamed(table).visit(copy.deepcopy(s)) for s in node.body]
         self.arrays = self.arrays | numpy_names([*before, *body], self.risks.meaning, self.arrays)
@@ -553,15 +546,3 @@ def nodes_of(s: ast.stmt) -> Iterator[ast.AST]:
     yield s
     if not isinstance(s, NESTED):
         yield from own_nodes(s)
-
-
-def can_be_written_out(node: ast.FunctionDef) -> bool:
-    """Whether a function is a plain one, whose text could stand where it is called."""
-    a = node.args
-    if node.decorator_list or a.vararg or a.kwarg or yields(node):
-        return False
-    kinds = ast.Global | ast.Nonlocal | ast.FunctionDef | ast.ClassDef | ast.Lambda | ast.Import
-    inner = [n for s in node.body for n in ast.walk(s)]
-    constant = all(isinstance(d, ast.Constant) for d in (*a.defaults, *a.kw_defaults) if d)
-    comprehensions = ast.ListComp | ast.SetComp | ast.DictComp | ast.GeneratorExp
-    return constant and not any(isinstance(n, kinds | comprehensions) for n in inner)

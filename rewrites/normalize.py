@@ -37,7 +37,7 @@ from overt.rewrites.refusal import Refusal
 from overt.rewrites.scopes import Renamed, Scope, changed_names, locals_of, parameters
 from overt.rewrites.shared_defaults import Default, shared_defaults
 from overt.rewrites.stores_as_calls import calls_as_stores
-from overt.rewrites.storing import names_of_numbers
+from overt.rewrites.storing import names_of_arrays, names_of_numbers
 from overt.rewrites.tail_calls import tail_calls_as_loop
 from overt.rewrites.views import assigned_names, written_through
 
@@ -99,6 +99,7 @@ class Builder(Flows):
             self.foreign |= shared_defaults(node, live)
         self.cells = scope.cells | scope.outer
         self.numbers = names_of_numbers(node) - self.cells
+        self.arrays = names_of_arrays(node, self.text.object) - self.cells - set(outer)
         without_default = len(a.posonlyargs) + len(a.args) - len(a.defaults)
         defaults: list[ast.expr | None] = [*[None] * without_default, *a.defaults]
         kinds = [(p, "positional") for p in a.posonlyargs] + [(p, "normal") for p in a.args]

@@ -29,6 +29,7 @@ from overt.rewrites.core import (
 from overt.rewrites.flatten import flatten
 from overt.rewrites.functional_updates import joined
 from overt.rewrites.hoist import hoist
+from overt.rewrites.local_objects import or_by_fields
 from overt.rewrites.nesting import is_key, unchanging
 from overt.rewrites.program import Program
 from overt.rewrites.refusal import Refusal
@@ -39,6 +40,7 @@ from overt.rewrites.sweep import Sweep
 from overt.rewrites.unset import with_placeholders
 
 
+@or_by_fields
 def gradient(
     source: Source, argnums: int | Sequence[int] = 0, value: bool = False, has_aux: bool = False
 ) -> Source:
@@ -178,6 +180,7 @@ def unpacked(function: Function) -> tuple[Function, ast.expr]:
     return replace(function, body=body, result=pair), whole
 
 
+@or_by_fields
 def pullback_pair(
     source: Source, active: Sequence[str] | None = None, only_active: bool = False
 ) -> tuple[Source, Source]:

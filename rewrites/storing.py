@@ -3,16 +3,21 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from typing import Any
 
 from overt.rewrites import core
 from overt.rewrites.building import Building
 from overt.rewrites.foreign import grows
+from overt.rewrites.numpy_results import is_numpy_function
 from overt.rewrites.printing import BINARY
 from overt.rewrites.refusal import Refusal
 from overt.rewrites.scopes import given_only
 from overt.rewrites.sharing import is_store
 from overt.runtime.containers import OPERATORS
+
+# Functions that give new arrays of numbers, with up to so many arguments.
+FILLED = {"zeros": 1, "ones": 1, "empty": 1, "identity": 1, "eye": 2, "arange": 3, "linspace": 3}
 
 
 class Stores(Building):
@@ -106,8 +111,11 @@ class Stores(Building):
         return core.call(core.name("@in_place"), old, core.constant(symbol), value)
 
     def is_number(self, target: ast.expr) -> bool:
-        """Whether a name holds what numbers written in the function have come to."""
-        return isinstance(target, ast.Name) and target.id in self.numbers
+        """Whether a target holds what numbers written in the function have come to."""
+        if isinstance(target, ast.Subscript):
+            target = target.value
+            return isinstance(target, ast.Name) and target.id in self.arrays
+        return isinstance(target, ast.Name) and target.id in self.numbers | self.arrays
 
     def settled(self, target: ast.expr) -> ast.expr:
         """The target with an index that does something replaced by a name, so that it runs once."""
@@ -280,6 +288,21 @@ def index_of(index: ast.expr) -> ast.expr:
 def names_of_numbers(node: ast.AST) -> set[str]:
     """Names that are set to numbers only, and by arithmetic of such."""
     return given_only(list(ast.walk(node)), is_number, by_operators=True)
+
+
+def names_of_arrays(node: ast.AST, meaning: Callable[[ast.expr], Any]) -> set[str]:
+    """Names that are only ever given new arrays of numbers: `np.zeros(n)` and its kin."""
+    nodes = list(ast.walk(node))
+    own = {n.id for n in nodes if isinstance(n, ast.Name) and not isinstance(n.ctx, ast.Load)}
+    own |= {n.arg for n in nodes if isinstance(n, ast.arg)}
+
+    def is_array(value: ast.expr, names: set[str]) -> bool:
+        if not isinstance(value, ast.Call) or value.keywords or core.reads(value.func) & own:
+            return False
+        found = meaning(value.func)
+        return is_numpy_function(found) and len(value.args) <= FILLED.get(found.__name__, -1)
+
+    return given_only(nodes, is_array, by_operators=False)
 
 
 def is_number(value: ast.expr, names: set[str]) -> bool:

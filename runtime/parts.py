@@ -100,6 +100,7 @@ def parts_of(x: Any) -> Parts | None:
         return _parts_of_node(x)
     if dataclasses.is_dataclass(x) and not isinstance(x, type):
         names = [field.name for field in dataclasses.fields(x) if hasattr(x, field.name)]
+        names += [name for name in getattr(x, "__dict__", ()) if name not in names]
         values = [getattr(x, name) for name in names]
         return Parts(
             (kind, tuple(names)),

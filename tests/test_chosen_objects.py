@@ -231,8 +231,17 @@ def test_what_cannot_be_followed_is_refused() -> None:
             a = Plain(x, x)
         return a.w * a.b
 
+    assert overt.jit(overt.grad(mixed))(1.0) == 2.0
+    assert overt.jit(overt.grad(mixed))(0.2) == 2.0
+
+    def listed(x):
+        a = [Plain(2.0, x)]
+        if x > 0.3:
+            a[0] = Plain(x, x)
+        return a[0].w * a[0].b
+
     with pytest.raises(TypeError, match="make a new one on both sides"):
-        overt.jit(overt.grad(mixed))(1.0)
+        overt.jit(overt.grad(listed))(1.0)
 
 
 def test_programs_know_which_places_hold_one_object() -> None:

@@ -14,6 +14,7 @@ from contextvars import ContextVar
 from typing import Any
 
 from overt.rewrites.memory import ANSWERS
+from overt.runtime.special_methods import original
 from overt.runtime.undefined import UndefinedValue
 from overt.transformer import cache
 
@@ -47,7 +48,7 @@ class Record:
             return
         owner = self.holders.get(id(holder))
         if owner is not None:
-            self.keep((*owner, f".{name}"), value)
+            self.keep((*owner, f".{name}"), behind(value))
 
     def join(self, other: Record) -> None:
         """What another record of the same root found counts here too."""
@@ -166,7 +167,7 @@ def still_holds(root: types.FunctionType, found: dict[Path, str]) -> bool:
     for path, expected in found.items():
         owner, name = known.get(path[:-1]), path[-1]
         if name.startswith("."):
-            value = getattr(owner, name[1:], None)
+            value = behind(getattr(owner, name[1:], None))
         else:
             function = next(functions_in(owner), None)
             value = MISSING if function is None else look_up(function, name)
@@ -190,7 +191,7 @@ def snapshot(root: types.FunctionType, found: dict[Path, str]) -> Snapshot:
     for path in found:
         owner, name = known.get(path[:-1]), path[-1]
         if name.startswith("."):
-            known[path] = value = getattr(owner, name[1:], None)
+            known[path] = value = behind(getattr(owner, name[1:], None))
             taken.append((owner, name[1:], value))
             if isinstance(value, types.FunctionType):
                 taken += as_defined(value)
@@ -241,11 +242,16 @@ def unchanged(taken: Snapshot, root: types.FunctionType) -> bool:
 def held(holder: Any, name: str) -> Any:
     """What an object or a cell holds under a name; MISSING for a cell that is not set."""
     try:
-        return getattr(holder, name, MISSING)
+        return behind(getattr(holder, name, MISSING))
     except ValueError:
         if isinstance(holder, types.CellType):
             return MISSING
         raise
+
+
+def behind(member: Any) -> Any:
+    """The user's function that a member of a class is, also while another stands in for it."""
+    return original(member.fget if type(member) is property else member)
 
 
 def look_up(function: types.FunctionType, name: str) -> Any:

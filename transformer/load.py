@@ -230,8 +230,11 @@ def same_code(node: ast.Lambda, code: types.CodeType) -> bool:
     return bool(spans) and min(a for a, _ in spans) >= start and max(b for _, b in spans) <= end
 
 
-def core_of(loaded: Loaded) -> core.Function:
-    """The function in core form; a refusal gets its place."""
+def core_of(loaded: Loaded, changed: bool = False) -> core.Function:
+    """The function in core form; a refusal gets its place.
+
+    `changed` says that its tree is not the one that was read.
+    """
     resolver = Resolver(loaded.namespace)
     text = text_of(loaded, resolver)
 
@@ -240,7 +243,7 @@ def core_of(loaded: Loaded) -> core.Function:
 
     try:
         code = loaded.function.__code__
-        made = memory.known("core form", code) if not code.co_freevars else None
+        made = memory.known("core form", code) if not (changed or code.co_freevars) else None
         function = as_defined(made or normalize.normalize(loaded.node, text), loaded.function)
         function = as_functions(function, resolver)
         load = functools.partial(called_by, resolver)

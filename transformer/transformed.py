@@ -206,10 +206,23 @@ def _function_source(fn: types.FunctionType) -> Any:
     if found is None or found[0] is not loaded.node or found[2] != definition:
         function = load.core_of(loaded)
         source = core.Source(
-            (function,), loaded.namespace, file=loaded.file.name, load=_core_or_none
-        )
+            (function,), loaded.namespace, file=loaded.file.name, load=_core_or_none,
+            by_fields=(function, functools.partial(_source_by_fields, loaded)),
+        )  # fmt: skip
         found = _sources[fn] = (loaded.node, source, definition)
     return found[1]
+
+
+def _source_by_fields(loaded: Any) -> Any:
+    from overt.rewrites import core
+    from overt.transformer import load
+    from overt.transformer.kinds import by_fields
+
+    other = by_fields(loaded)
+    if other is None:
+        return None
+    function = load.core_of(other, changed=True)
+    return core.Source((function,), loaded.namespace, file=loaded.file.name, load=_core_or_none)
 
 
 # --- live functions -----------------------------------------------------------
