@@ -401,7 +401,8 @@ class Activity:
         if is_plain_class(fn) and any(self.expr(a) for a in arguments):
             raise Refusal(
                 f"an object of the class {fn.__name__} holds values that are being differentiated",
-                "A dataclass or named tuple would be differentiated as source.",
+                "A dataclass, a named tuple, or an object that no other function is given would "
+                "be differentiated as source.",
                 node,
                 recordable=True,
             )

@@ -10,7 +10,8 @@ import types
 from dataclasses import replace
 from typing import Any
 
-from overt.rewrites.local_objects import Kind, objects_as_fields
+from overt.rewrites.local_objects import objects_as_fields
+from overt.rewrites.method_texts import Kind
 from overt.rewrites.refusal import Refusal
 from overt.rewrites.rules import Resolver
 from overt.runtime.ownership import is_library
