@@ -595,6 +595,8 @@ HELPERS = [
     "rebinds",
     "zeroed",
 ]
+# With a derivative over the fields of the object.
+BY_FIELDS = [object_given_an_array, array_changed_through_its_object]
 REFUSED = [
     f
     for name, f in list(globals().items())
