@@ -96,7 +96,7 @@ _NAMES = {
     "scipy.matrix_functions": "expm_along real_as solve_sylvester sylvester_back",
     "scipy.incomplete": "beta_density betainc_along gamma_density gammainc_along gammainc_by_a",
     "scipy.integrals": "slope_of_expn slope_of_owens_t slope_of_spence",
-    "scipy.special": "expit",
+    "scipy.special": "expit quotient",
     "scipy.stats.heavy_tails": "student_by_df student_density",
     "scipy.incomplete_slopes": "igamma_grad_a random_gamma_grad",
     "risks": "is_zero lacks raises",

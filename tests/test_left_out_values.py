@@ -16,6 +16,7 @@ import overt
 import overt.lax as lax
 import overt.nn as nn
 import overt.numpy as np
+import overt.scipy.special as special
 
 
 def by_select(x: Any) -> Any:
@@ -176,3 +177,28 @@ def test_a_zero_by_chance_is_no_selection(x64: None) -> None:
         return 0.5 * (found - 0.5) ** 2
 
     numpy.testing.assert_allclose(overt.grad(overt.grad(of_inverse))(2.0), 1 / 16, rtol=1e-9)
+
+
+def test_bounds_leave_values_out(x64: None) -> None:
+    """Beyond a bound nothing depends on x, also where the slope at the bound is infinite."""
+    for f, outside in (
+        (lambda x: np.sqrt(np.maximum(x, 0.0)), -1.0),
+        (lambda x: np.arccos(np.clip(x, -1.0, 1.0)), 2.0),
+        (lambda x: np.log(-np.minimum(x, 0.0)), 1.0),
+    ):
+        assert [overt.grad(f)(outside), overt.grad(overt.grad(f))(outside)] == [0.0, 0.0]
+    assert overt.grad(lambda x: np.sqrt(np.maximum(x, 0.0)))(4.0) == 0.25
+
+
+def test_mixed_slopes_at_zero(x64: None) -> None:
+    """x * log(y) has the mixed second derivative 1 / y, also at x = 0."""
+    for f, y_slope in ((special.xlogy, 0.5), (special.xlog1py, 1 / 3)):
+        for order in ((0, 1), (1, 0)):
+            found = overt.grad(overt.grad(f, order[0]), order[1])(0.0, 2.0)
+            numpy.testing.assert_allclose(found, y_slope, rtol=1e-12)
+
+
+def test_magnitudes_at_zero(x64: None) -> None:
+    f = lambda x: np.abs(x + 1j * x)
+    assert overt.jvp(overt.grad(f), (0.0,), (1.0,))[1] == 0.0
+    assert overt.grad(overt.grad(f))(0.0) == 0.0

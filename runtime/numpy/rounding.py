@@ -34,7 +34,8 @@ def direction(x: Any) -> Any:
     parts = np.real(x), np.imag(x)
     at_infinity = [np.where(np.isinf(part), np.copysign(1, part), 0) for part in parts]
     x = np.where(np.isinf(np.abs(x)), from_parts(*at_infinity), x)
-    return over(np.conj(x), np.abs(x))
+    size = np.abs(x)
+    return np.where(size == 0, 0, over(np.conj(x), np.where(size == 0, 1, size)))
 
 
 def _lower_abs(b: Any, x: Any, *, avals: Any, out: Any) -> Any:

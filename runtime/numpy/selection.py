@@ -9,6 +9,7 @@ import overt.runtime.numpy as np
 from overt.runtime import dispatch, dtypes
 from overt.runtime.errors import KeyIsNoNumber
 from overt.runtime.numpy.array_function import array_function
+from overt.runtime.numpy.zeros import times
 from overt.runtime.primitive import Primitive
 
 __all__ = [
@@ -130,8 +131,8 @@ maximum = Primitive(
     elementwise=True,
     lower=_lower_extremum("maximum"),
     vjp=(
-        lambda g, out, x, y: g * np.where(x == y, 0.5, x > y),
-        lambda g, out, x, y: g * np.where(x == y, 0.5, y > x),
+        lambda g, out, x, y: times(np.where(x == y, 0.5, x > y), g),
+        lambda g, out, x, y: times(np.where(x == y, 0.5, y > x), g),
     ),
     doc="""The larger of `x` and `y`, NaN if either is; a tie shares its derivative evenly.
 
@@ -145,8 +146,8 @@ minimum = Primitive(
     elementwise=True,
     lower=_lower_extremum("minimum"),
     vjp=(
-        lambda g, out, x, y: g * np.where(x == y, 0.5, x < y),
-        lambda g, out, x, y: g * np.where(x == y, 0.5, y < x),
+        lambda g, out, x, y: times(np.where(x == y, 0.5, x < y), g),
+        lambda g, out, x, y: times(np.where(x == y, 0.5, y < x), g),
     ),
     doc="""The smaller of `x` and `y`, NaN if either is; a tie shares its derivative evenly.
 
@@ -258,11 +259,11 @@ def clip_tangent(dots: Any, out: Any, a: Any, min: Any, max: Any, a_min: Any, a_
 @array_function(
     arrays=("a", "min", "max", "a_min", "a_max"),
     vjp=(
-        lambda g, out, a, min, max, a_min, a_max: g * inside(a, min, max, a_min, a_max),
-        lambda g, out, a, min, max, a_min, a_max: g * at_lower(a, min, max, a_min, a_max),
-        lambda g, out, a, min, max, a_min, a_max: g * at_upper(a, min, max, a_min, a_max),
-        lambda g, out, a, min, max, a_min, a_max: g * at_lower(a, min, max, a_min, a_max),
-        lambda g, out, a, min, max, a_min, a_max: g * at_upper(a, min, max, a_min, a_max),
+        lambda g, out, a, min, max, a_min, a_max: times(inside(a, min, max, a_min, a_max), g),
+        lambda g, out, a, min, max, a_min, a_max: times(at_lower(a, min, max, a_min, a_max), g),
+        lambda g, out, a, min, max, a_min, a_max: times(at_upper(a, min, max, a_min, a_max), g),
+        lambda g, out, a, min, max, a_min, a_max: times(at_lower(a, min, max, a_min, a_max), g),
+        lambda g, out, a, min, max, a_min, a_max: times(at_upper(a, min, max, a_min, a_max), g),
     ),
     jvp=clip_tangent,
     elementwise=True,

@@ -156,8 +156,26 @@ def log_softmax(x: Any, axis: Any = None) -> Any:
 @composite(
     arrays=("x", "y"),
     vjp=(
+        lambda g, out, x, y: np.where((x == 0) & (y == 0), 0, over(g, y)),
+        lambda g, out, x, y: np.where((x == 0) & (y == 0), 0, -over(times(g, out), y)),
+    ),
+    elementwise=True,
+)
+def quotient(x: Any, y: Any) -> Any:
+    """`x / y`, and constantly zero where both are zero.
+
+    >>> print(quotient(0.0, 0.0), quotient(6.0, 3.0))
+    0.0 2.0
+    """
+    both = (x == 0) & (y == 0)
+    return np.where(both, 0, over(x, np.where(both, 1, y)))
+
+
+@composite(
+    arrays=("x", "y"),
+    vjp=(
         lambda g, out, x, y: times(g, np.log(y)),
-        lambda g, out, x, y: times(g, np.where(x == 0, 0, over(x, np.where(x == 0, 1, y)))),
+        lambda g, out, x, y: times(g, quotient(x, y)),
     ),
     elementwise=True,
 )
@@ -175,7 +193,7 @@ def xlogy(x: Any, y: Any) -> Any:
     arrays=("x", "y"),
     vjp=(
         lambda g, out, x, y: times(g, np.log1p(y)),
-        lambda g, out, x, y: times(g, np.where(x == 0, 0, over(x, np.where(x == 0, 1, 1 + y)))),
+        lambda g, out, x, y: times(g, quotient(x, 1 + y)),
     ),
     elementwise=True,
 )
