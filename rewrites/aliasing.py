@@ -230,8 +230,12 @@ class Aliases(Besides):
                 f"Change {other!r} itself, in a branch.",
             )
         self.alive = {n for n in alive if core.base(n) != mine}
-        outer = self.later(self.holders(versions))
-        if outer:
+        outer = self.within(holder.id, self.later(self.holders(versions)))
+        if is_growth(call):
+            around = self.later(self.around(versions))
+            if found := sorted({*shared, *self.within(holder.id, around)}):
+                self.mark(s, "@apart", [holder.id, *found])
+        elif outer:
             other = core.base(sorted(outer)[0])
             self.refuse(
                 s,
@@ -255,7 +259,7 @@ class Aliases(Besides):
                 self.mark(s, "@no_items", [holder.id, *found])
         elif getattr(call, "changes_item", False):
             self.check_inside(s, holder.id, versions)
-        if found := self.later(self.holding({holder.id})):
+        if found := self.within(holder.id, self.later(self.holding({holder.id}))):
             self.mark(s, "@not_kept", found)
         self.check_places(s, needed_now)
         if not in_step and self.is_of_others(holder.id):
@@ -366,6 +370,20 @@ class Aliases(Besides):
             self.mark(s, "@no_items", [holder, *found])
         for owner in self.later(self.among(self.slices, versions)):
             self.mark(s, "@no_views_in", [owner, holder])
+
+    def around(self, names: set[str]) -> set[str]:
+        """Names of what holds these, at any depth, or what these were read from."""
+        found: set[str] = set()
+        pending = set(names)
+        while pending:
+            new = (self.holders(pending) | self.holding(pending)) - found
+            found |= new
+            pending = new
+        return found
+
+    def within(self, stored: str, names: list[str]) -> list[str]:
+        """Those that may hold the object that is changed: one made since is in none of them."""
+        return [n for n in names if self.lineage.may_reach(stored, n, inside=True)]
 
     def later(self, names: set[str]) -> list[str]:
         """Names that are read later, and stand for the objects of these or of later versions."""

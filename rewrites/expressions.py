@@ -34,6 +34,9 @@ NOT_SUPPORTED = {
 # They read all that they are given before they return.
 WHOLE = frozenset(("sum", "list", "tuple", "max", "min", "sorted", "dict", "set"))
 
+# They call their first argument on one item after the other.
+ASKING = frozenset(("map", "filter"))
+
 
 class Expressions(ast.NodeTransformer):
     """Names to versions; walrus, changing methods and lambdas hoisted in front of the statement."""
@@ -193,6 +196,7 @@ class Expressions(ast.NodeTransformer):
                     value = b.change(f.value, f.attr, args, "ignored")
                     if value is not None:
                         return value
+        node = reading_functions(node, b.local)
         if isinstance(f, ast.Name) and f.id not in b.local | self.hidden:
             node = unfiltered(node)
             if f.id in WHOLE and node.args and self.changes_local(node.args[0]):
@@ -290,6 +294,39 @@ def of_list(node: ast.Call) -> ast.Call:
         return node
     items = ast.copy_location(ast.ListComp(first.elt, first.generators), first)
     return ast.copy_location(ast.Call(node.func, [items, *node.args[1:]], node.keywords), node)
+
+
+def reading_functions(node: ast.Call, local: set[str]) -> ast.Call:
+    """A call that is given `d.__getitem__` or `d.get`, with a function of a key in its place."""
+    asks = isinstance(node.func, ast.Name) and node.func.id in ASKING
+    args = [reading_function(a, local, asks) for a in node.args]
+    keywords = [reading_function(k.value, local, k.arg == "key") for k in node.keywords]
+    old = [*node.args, *(k.value for k in node.keywords)]
+    if all(a is b for a, b in zip(old, [*args, *keywords], strict=True)):
+        return node
+    named = [ast.keyword(k.arg, v) for k, v in zip(node.keywords, keywords, strict=True)]
+    return ast.copy_location(ast.Call(node.func, args, named), node)
+
+
+def reading_function(node: ast.expr, local: set[str], asked: bool) -> ast.expr:
+    """`d.__getitem__` as `lambda key: d[key]`; `d.get` too, where one key is given."""
+    holder = node.value if isinstance(node, ast.Attribute) else None
+    if not isinstance(holder, ast.Name) or holder.id not in local:
+        return node
+    shown = "key" if holder.id != "key" else "name"
+    key = ast.Name(shown, ast.Load())
+    assert isinstance(node, ast.Attribute)
+    if node.attr == "__getitem__":
+        value: ast.expr = ast.Subscript(holder, key, ast.Load())
+    elif node.attr == "__contains__":
+        value = ast.Compare(key, [ast.In()], [holder])
+    elif node.attr == "get" and asked:
+        value = ast.Call(node, [key], [])
+    else:
+        return node
+    parameters = ast.arguments([], [ast.arg(shown)], None, [], [], None, [])
+    made = ast.copy_location(ast.Lambda(parameters, value), node)
+    return ast.fix_missing_locations(made)
 
 
 def calls_lambda(node: ast.AST) -> bool:

@@ -18,6 +18,7 @@ class Lineage:
 
     def __init__(self, body: Block) -> None:
         self.sources: dict[str, set[str]] = {}
+        self.held: dict[str, set[str]] = {}  # what was stored in the object
         self.carried: dict[str, int] = {}  # names that a loop carries, with the loop
         self.nexts: dict[str, tuple[set[str], set[str]]] = {}  # and where their values come from
         self.turning: set[str] = set()  # carried names of loops that pass objects round
@@ -29,9 +30,12 @@ class Lineage:
             if isinstance(s, Assign):
                 value = s.value.args[0] if is_store(s.value) else s.value  # type: ignore
                 found = set() if is_new(value) else self.live(value)
+                inside = s.value.args[1:] if is_store(s.value) else [value]  # type: ignore
+                held = {m for part in inside for m in core.reads(part) if is_local(m)}
                 for n in core.pattern_names(s.target):
                     self.loops[n] = loops
                     self.sources[n] = found
+                    self.held[n] = held
                 if isinstance(value, ast.Tuple) and len(value.elts) == len(s.target):
                     for t, v in zip(s.target, value.elts, strict=True):
                         for n in core.pattern_names(t):
@@ -64,14 +68,18 @@ class Lineage:
             node = node.value
         return {n for n in reads(node) if is_local(n)}
 
-    def origins(self, n: str, ended: tuple[int, ...] = ()) -> set[str]:
-        """All names that an object may have come through; not from other runs of `ended` loops."""
+    def origins(self, n: str, ended: tuple[int, ...] = (), inside: bool = False) -> set[str]:
+        """All names that an object may have come through; not from other runs of `ended` loops.
+
+        With `inside`, those of what it may hold as well.
+        """
         found, pending = {n}, [n]
         while pending:
             current = pending.pop()
             if self.carried.get(current) in ended:
                 continue
-            for m in self.sources.get(current, ()):
+            held = self.held.get(current, set()) if inside else set()
+            for m in self.sources.get(current, set()) | held:
                 if m not in found:
                     found.add(m)
                     pending.append(m)
@@ -120,6 +128,10 @@ class Lineage:
         places = [self.one_source({n}, self.turning) for n in (stored, other)]
         if None not in places and places[0] != places[1]:
             return False
+        return self.may_reach(stored, other)
+
+    def may_reach(self, stored: str, other: str, inside: bool = False) -> bool:
+        """The same, wherever loops pass objects round; with `inside`, whether one may hold it."""
         mine = self.origins(stored)
         starts = {n for n in mine if not self.sources.get(n)}
         homes = {self.loops.get(n, ()) for n in starts}
@@ -127,7 +139,7 @@ class Lineage:
             return True  # made outside of all loops
         if any(self.loops.get(n, ())[: len(home)] != home for n in mine):
             return True
-        return bool(self.origins(other, home) & mine)
+        return bool(self.origins(other, home, inside) & mine)
 
 
 def is_new(value: ast.expr) -> bool:
@@ -135,6 +147,7 @@ def is_new(value: ast.expr) -> bool:
     if isinstance(value, ast.Call) and not is_store(value):
         f = value.func
         return isinstance(f, ast.Attribute) and f.attr in (*MAKERS, "copy")
-    if isinstance(value, ast.List | ast.ListComp | ast.BinOp):
-        return not any(isinstance(n, ast.List) for n in ast.walk(value) if n is not value)
+    if isinstance(value, ast.List | ast.ListComp | ast.BinOp | ast.Dict | ast.Set):
+        inner = ast.List | ast.Dict | ast.Set
+        return not any(isinstance(n, inner) for n in ast.walk(value) if n is not value)
     return False

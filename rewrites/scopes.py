@@ -8,7 +8,8 @@ from collections.abc import Callable, Iterator
 # Methods of lists, dictionaries and sets that change their object.
 CHANGING = frozenset(
     "append extend insert remove clear sort reverse update add discard setdefault pop popitem "
-    "popleft appendleft extendleft rotate fill".split()
+    "popleft appendleft extendleft rotate fill difference_update intersection_update "
+    "symmetric_difference_update".split()
 )
 
 # Those that give more than None.

@@ -15,6 +15,8 @@ from dataclasses import dataclass, field
 from overt.rewrites.scopes import NESTED, own_nodes, yields
 from overt.rewrites.sharing import ARRAY_MAKERS, MAKERS
 
+# Methods of containers that read them, by their special names.
+READING = frozenset("__getitem__ __contains__ __len__ __iter__".split())
 TURNED = frozenset("T mT".split())  # attributes that undo themselves
 RESHAPED = frozenset("reshape ravel squeeze expand_dims atleast_1d atleast_2d".split())
 SAME = frozenset("swapaxes flip fliplr flipud".split())  # calls that undo themselves
@@ -242,7 +244,7 @@ def is_member(node: ast.AST, local: set[str]) -> bool:
         and isinstance(node.value, ast.Name)
         and node.value.id in local
         and node.attr not in OF_ARRAYS
-        and not node.attr.startswith("__")
+        and (node.attr in READING or not node.attr.startswith("__"))
     )
 
 

@@ -194,7 +194,8 @@ class Through:
         if len(names) != len(targets) or len(targets) != len(values) or names & read:
             return None
         views = [self.view_of(v) or isinstance(v, ast.Constant) for v in values]
-        if not all(views) or not names & self.stored:
+        members = all(is_member(v, self.local) for v in values)
+        if not members and not (all(views) and names & self.stored):
             return None
         return [placed(t.id, v, s) for t, v in zip(targets, values, strict=True)]  # type: ignore
 
