@@ -521,6 +521,24 @@ def test_methods_that_are_set_anew() -> None:
         del Body.mark  # type: ignore[attr-defined]
 
 
+def test_methods_of_a_class_above_that_are_set_anew() -> None:
+    def f(x):
+        b = Damped(x, 1.0)
+        b.kick(x, 0.3)
+        return b.vel
+
+    assert overt.grad(f)(1.0) == pytest.approx(0.2)
+    kick = Body.kick
+    try:
+        Body.kick = lambda self, force, dt: setattr(self, "vel", self.vel * force)  # type: ignore
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", RecordedWarning)
+            assert overt.grad(f)(1.0) == pytest.approx(1.0)
+    finally:
+        Body.kick = kick  # type: ignore[method-assign]
+    assert overt.grad(f)(1.0) == pytest.approx(0.2)
+
+
 def test_attributes_of_a_class_are_read_when_the_code_runs() -> None:
     def f(x):
         c = Controller(x)

@@ -47,12 +47,17 @@ def kind_of(loaded: Loaded, resolver: Resolver, callee: ast.expr) -> Kind | None
     classes = [c for c in found.__mro__ if c not in APART]
     if any(is_library(c.__module__) for c in classes):
         return None
+    if any(len(set(c.__bases__) - set(APART)) > 1 for c in classes):
+        return None
     kind = Kind({})
     for owner, above in zip(classes, [*classes[1:], None], strict=True):
         fill(kind, loaded, owner, above, first=owner is found)
-    for name in [*kind.methods, *kind.getters, *kind.statics, *HOOKS, *ABSENT]:
-        if "." not in name:  # the text depends on it
-            resolver.namespace.attribute(found, name)
+    look = resolver.namespace.attribute  # the text depends on it
+    for owner in classes:
+        for name in [*kind.methods, *kind.getters, *kind.statics, *HOOKS, *ABSENT]:
+            if "." not in name:
+                look(owner, name)
+        look(owner, "__base__")
     return kind
 
 
