@@ -94,3 +94,20 @@ def test_length_in_a_condition():
 def test_a_selection_as_a_result_is_refused():
     with pytest.raises(overt.errors.NonConcreteBooleanIndexError, match="write np.where"):
         overt.jit(lambda v: v[v > 0.5])(XS)
+
+
+def test_arrays_like_a_selection_are_as_long():
+    @overt.jit
+    def f(x):
+        positive = x[x > 0]
+        ones, threes = np.ones_like(positive), np.full_like(positive, 3)
+        return (
+            ones.sum(),
+            threes.sum(),
+            np.sum(np.zeros_like(positive) + 1),
+            np.sum(ones * positive),
+        )
+
+    assert [float(v) for v in f(np.array([1.0, -2.0, 3.0, -4.0]))] == [2, 6, 2, 4]
+    g = overt.grad(lambda x: np.sum(np.full_like(x[x > 0], x[0])))
+    assert np.array_equal(overt.jit(g)(np.array([1.0, -2.0, 3.0])), [2, 0, 0])

@@ -473,6 +473,8 @@ def full(shape: Any, fill_value: Any, dtype: Any = None, *, device: Any = None) 
 
 
 def _like(a: Any, value: Any, dtype: Any, shape: Any, device: Any) -> Any:
+    if shape is None and hasattr(a, "alike"):  # elements that only the running program can count
+        return a.alike(_like(a.whole, value, dtype, None, device))
     aval = aval_of(np.array(a) if isinstance(a, (list, tuple)) else a)
     size = aval.shape if shape is None else shape_of_sizes(shape)
     if dtype is None:
