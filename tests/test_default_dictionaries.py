@@ -21,6 +21,18 @@ def totals_by_key(x):
     return totals[0] * totals[1] - totals[2] * totals["all"] + len(totals)
 
 
+def lists_by_key(x):
+    table, seen = {}, {"b": [1.0]}
+    for name, v in (("a", x), ("b", 2.0), ("a", x * x)):
+        table.setdefault(name, []).append(v * x)
+        seen.setdefault(name, []).extend([v, x])
+        table.setdefault((name, 1), 0.5)
+        table[name, 1] += v
+        table.setdefault("last", {}).update({name: v})
+    total = sum(table["a"]) * table["b"][0] * table["a", 1] + sum(seen["b"]) * seen["a"][-1]
+    return total + sum(table["last"].values())
+
+
 def keys_read_before_they_are_set(x):
     t = defaultdict(lambda: 1.5)
     t["s"] += x * x
@@ -66,7 +78,7 @@ def in_order(x):
 
 
 FUNCTIONS = [
-    totals_by_key, keys_read_before_they_are_set, tables_in_a_table, set_by_a_loop,
+    totals_by_key, lists_by_key, keys_read_before_they_are_set, tables_in_a_table, set_by_a_loop,
     set_on_one_side, in_order,
 ]  # fmt: skip
 
