@@ -243,6 +243,9 @@ class Aliases(Besides):
                 "changes both",
                 f"Store into {other!r} itself, or write `{mine} = {mine}.copy()` first.",
             )
+        further = self.around(versions) - self.holders(versions) - self.holding(versions)
+        if found := self.within(holder.id, self.later(further)) if not is_growth(call) else []:
+            self.mark(s, "@apart", [holder.id, *found])
         parts = self.among(self.elements, versions) | self.among(self.diagonals, versions)
         kept = set(self.later(parts)) - reads(index)
         if kept and core.is_call_of(call, "@set_item"):
@@ -264,12 +267,11 @@ class Aliases(Besides):
         self.check_places(s, needed_now)
         if not in_step and self.is_of_others(holder.id):
             self.mark(s, "@own_array", [holder.id])
-        if not is_growth(call):
-            changed = innermost(call)
-            maybe = {r.site for r in self.pointing.of(changed) if r.view == MAYBE}
-            params = {site[1] for site in maybe if isinstance(site, tuple) and site[0] == "given"}
-            others = {n for n in self.alive | params if core.base(n) != mine}
-            self.check_apart(s, changed, others, self.objects_in_step(in_step))
+        changed = innermost(call)
+        maybe = {r.site for r in self.pointing.of(changed) if r.view == MAYBE}
+        params = {site[1] for site in maybe if isinstance(site, tuple) and site[0] == "given"}
+        others = {n for n in self.alive | params if core.base(n) != mine}
+        self.check_apart(s, changed, others, self.objects_in_step(in_step))
 
     def is_of_others(self, name: str) -> bool:
         """Whether a name was just given to what a container outside of the function holds."""

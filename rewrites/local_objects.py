@@ -38,14 +38,14 @@ def or_by_fields(derive: Callable[..., Made]) -> Callable[..., Made]:
             if not raised.recordable:
                 raise
             refusal = raised
-        other = source.without_objects()
-        if other is not None and (refusal or detours(made)):
-            try:
+        try:
+            other = source.without_objects()
+            if other is not None and (refusal or detours(made)):
                 plain = derive(other, *args, **keywords)
                 if refusal or detours(plain) < detours(made):
                     return plain
-            except Refusal:
-                pass
+        except Refusal:
+            pass
         if refusal:
             raise refusal
         return made  # type: ignore[return-value]

@@ -224,3 +224,54 @@ def test_never_lost(f):
     for transformed in (overt.jit(f), overt.grad(f)):
         with pytest.raises((Refusal, NotImplementedError), match="stands for or holds|part of"):
             transformed(0.7)
+
+
+class Kept:
+    def __init__(self):
+        self.rows = []
+
+
+def rows_of_an_object(x):
+    kept = Kept()
+    for i in range(2):
+        row = {}
+        kept.rows.append(row)
+        row["a"] = x * (i + 1)
+    return kept.rows[1]["a"] * x
+
+
+@pytest.mark.filterwarnings("ignore::overt.errors.RecordedWarning")
+def test_rows_of_an_object(x64):
+    for f in (overt.jit(rows_of_an_object), rows_of_an_object):
+        numpy.testing.assert_allclose(f(0.7), 2.0 * 0.7**2, rtol=1e-12)
+        numpy.testing.assert_allclose(overt.grad(f)(0.7), 2.8, rtol=1e-6)
+
+
+def keep(rows, row):
+    rows.append(row)
+
+
+def of_a_helper(x):
+    rows = []
+    for _ in range(2):
+        row = []
+        keep(rows, row)
+        row.append(x * x)
+    return rows[1][0]
+
+
+def of_an_inner_one(x):
+    rows = []
+    for _ in range(2):
+        inner = {}
+        row = {"in": inner}
+        rows.append(row)
+        inner["a"] = x * x
+    return rows[1]["in"]["a"]
+
+
+@pytest.mark.parametrize("f", [of_a_helper, of_an_inner_one])
+def test_never_lost_further(f):
+    for transformed in (overt.jit(f), overt.grad(f)):
+        with pytest.raises((Refusal, NotImplementedError), match="stands for or holds|part of"):
+            transformed(0.7)
