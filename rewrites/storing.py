@@ -156,6 +156,8 @@ class Stores(Building):
             place = ast.Subscript(self.expr(holder), self.expr(target.slice), ast.Store())
             self.emit(core.Do(ast.Assign([place], value), self.origin))
             return
+        if isinstance(holder, ast.Attribute) and has_call(holder.value):
+            holder = self.with_name(holder)
         old = self.expr(reading(holder))
         new = core.call("set_item", old, index_of(self.expr(target.slice)), value)
         new.changes_item = getattr(value, "changes_item", False)  # type: ignore[attr-defined]
@@ -168,6 +170,15 @@ class Stores(Building):
         else:
             new.func = core.name("@set_item")
         self.replaced(holder, new)
+
+    def with_name(self, holder: ast.Attribute) -> ast.Attribute:
+        """`make().rows` as an attribute of a name: the call is made once."""
+        owner = self.names.fresh("owner")
+        self.assign(owner, self.expr(holder.value))
+        self.env[owner] = owner
+        self.local.add(owner)
+        named = ast.copy_location(ast.Name(owner, ast.Load()), holder)
+        return ast.copy_location(ast.Attribute(named, holder.attr, holder.ctx), holder)
 
     def is_own(self, name: str) -> bool:
         """Whether a name is a local one, of something that only this function holds."""
@@ -276,6 +287,10 @@ def reading(node: ast.expr) -> ast.expr:
     if isinstance(node, ast.Attribute):
         return ast.copy_location(ast.Attribute(node.value, node.attr, ast.Load()), node)
     return node
+
+
+def has_call(node: ast.AST) -> bool:
+    return any(isinstance(n, ast.Call | ast.Await) for n in ast.walk(node))
 
 
 def index_of(index: ast.expr) -> ast.expr:

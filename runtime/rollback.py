@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import operator
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
 
+from overt.runtime.bare import library_kind, put_all_bare, refill_bare
 from overt.runtime.primitive import GRAPH
-from overt.runtime.world import World
+from overt.runtime.world import CONTAINERS, World
 
 __all__ = ["Before", "Mark", "Printed"]
 
@@ -33,11 +35,34 @@ class Before:
     def __init__(self, roots: tuple[Any, ...], mark: Mark | None = None) -> None:
         self.world = World(*roots)
         self.values = self.world.take()
+        self.held = dict(self.world.slots())
+        self.containers = [(x, items_of(x)) for x in self.world.kept if isinstance(x, CONTAINERS)]
         self.mark = mark or Mark()
 
     def restore(self) -> None:
-        self.world.put(self.values)
+        for x, items in self.containers:  # each is the one it was, whoever holds it by now
+            put_items(x, items)
+        self.world.set_places(self.held)
         self.mark.restore()
+
+
+def items_of(x: Any) -> list[Any]:
+    """What a container holds, in order; of a dictionary pairs."""
+    kind = library_kind(type(x))
+    return list(kind.items(x) if isinstance(x, dict) else kind.__iter__(x))
+
+
+def put_items(x: Any, items: list[Any]) -> None:
+    """Let a container hold these, if it holds others."""
+    now = items_of(x)
+    if isinstance(x, dict):
+        same = len(now) == len(items) and all(
+            a is c and b is d for (a, b), (c, d) in zip(now, items, strict=True)
+        )
+        if not same:
+            put_all_bare(x, dict(items))
+    elif len(now) != len(items) or not all(map(operator.is_, now, items)):
+        refill_bare(x, items)
 
 
 class Printed:

@@ -17,6 +17,7 @@ from collections.abc import Callable, Collection, Iterator, Sequence
 from typing import Any
 
 from overt.runtime.array import Array
+from overt.runtime.bare import library_kind, put_all_bare, refill_bare
 from overt.runtime.ownership import is_library, is_users_module
 from overt.runtime.parts import BY_REFERENCE, NUMBERS, is_array
 from overt.runtime.tree_registry import register_pytree_node
@@ -26,7 +27,10 @@ __all__ = ["MISSING", "Slot", "World", "is_users_object"]
 
 CONTAINERS = (list, dict, set, collections.deque)
 # Classes of Python's own whose objects programs keep values in.
-KEEPERS = (types.SimpleNamespace, collections.UserDict, collections.UserList, threading.local)
+KEEPERS = (
+    types.SimpleNamespace, collections.UserDict, collections.UserList, collections.ChainMap,
+    threading.local,
+)  # fmt: skip
 MISSING: Any = type("Missing", (), {"__repr__": lambda self: "nothing"})()
 MOST = 20_000  # things looked at
 LONG = 64  # items, from where it pays to ask first whether they are plain
@@ -45,14 +49,27 @@ def is_users_object(x: Any) -> bool:
 
 
 class Queue:
-    """What a deque holds, as a tree."""
+    """What a deque, or a list of a class of the user's, holds, as a tree."""
 
-    def __init__(self, items: list[Any], most: int | None) -> None:
-        self.items, self.most = items, most
+    def __init__(
+        self, items: list[Any], most: int | None, kind: type = collections.deque
+    ) -> None:  # fmt: skip
+        self.items, self.most, self.kind = items, most, kind
+
+    def holding(self, items: list[Any]) -> Queue:
+        """One of the same kind."""
+        return Queue(items, self.most, self.kind)
+
+    def empty(self) -> Any:
+        if issubclass(self.kind, collections.deque):
+            return collections.deque(maxlen=self.most)
+        return self.kind.__new__(self.kind)
 
 
 register_pytree_node(
-    Queue, lambda q: (tuple(q.items), q.most), lambda most, items: Queue(list(items), most)
+    Queue,
+    lambda q: (tuple(q.items), (q.most, q.kind)),
+    lambda data, items: Queue(list(items), *data),
 )
 
 
@@ -105,9 +122,9 @@ class Holder:
         elif isinstance(thing, type):
             delattr(thing, name) if value is MISSING else setattr(thing, name, value)
         elif value is MISSING:
-            object.__delattr__(thing, name)
+            library_kind(type(thing)).__delattr__(thing, name)
         else:
-            object.__setattr__(thing, name, value)
+            library_kind(type(thing)).__setattr__(thing, name, value)
 
 
 def attributes_of(x: Any) -> dict[str, Any]:
@@ -301,9 +318,11 @@ class World:
         if isinstance(x, dict):
             if is_long_plain(x.values()):
                 return copy_of(x, dict(x))
-            return copy_of(x, {k: self.packed(v, depth + 1) for k, v in x.items()})
-        if isinstance(x, collections.deque):
-            return Queue([self.packed(v, depth + 1) for v in x], x.maxlen)
+            pairs = library_kind(type(x)).items(x)
+            return copy_of(x, {k: self.packed(v, depth + 1) for k, v in pairs})
+        if isinstance(x, (list, collections.deque)):
+            items = [self.packed(v, depth + 1) for v in library_kind(type(x)).__iter__(x)]
+            return Queue(items, getattr(x, "maxlen", None), type(x))
         if type(x) is set:
             return set(x)
         if is_plain_tuple(x):
@@ -313,16 +332,22 @@ class World:
 
     def put(self, values: dict[Slot, Any], final: bool = False) -> None:
         """Make every place hold what it held; `final`: with lists that were replaced, new ones."""
-        for i, holder in enumerate(self.holders):
-            for name in holder.read():
-                if (i, name) not in values:
-                    holder.write(name, MISSING)
+        found = {}
         for slot, packed in values.items():
             place = None if final and slot in self.renewed else self.originals.get(slot)
-            holder = self.holders[slot[0]]
-            value = unpacked(packed, place)
-            if holder.read().get(slot[1], MISSING) is not value:
-                holder.write(slot[1], value)
+            found[slot] = unpacked(packed, place)
+        self.set_places(found)
+
+    def set_places(self, values: dict[Slot, Any]) -> None:
+        """Let every place hold the value given for it, and those not given nothing."""
+        for i, holder in enumerate(self.holders):
+            held = holder.read()
+            for name in held:
+                if (i, name) not in values:
+                    holder.write(name, MISSING)
+        for (i, name), value in values.items():
+            if self.holders[i].read().get(name, MISSING) is not value:
+                self.holders[i].write(name, value)
 
     def note_renewed(self, among: Sequence[Slot]) -> None:
         """Note which of these places have another list or dictionary than the one they had."""
@@ -425,8 +450,14 @@ def copy_of(x: dict[Any, Any], items: dict[Any, Any]) -> Any:
     """A dictionary of the same kind with other items."""
     if type(x) is dict:
         return items
-    made = x.copy()
-    made.update(items)
+    if is_library(type(x).__module__):
+        made: Any = x.copy()
+    else:
+        made = type(x).__new__(type(x))
+        vars(made).update(vars(x)) if hasattr(x, "__dict__") else None
+        if isinstance(x, collections.defaultdict):
+            made.default_factory = x.default_factory
+    put_all_bare(made, items)
     return made
 
 
@@ -435,12 +466,9 @@ def unpacked(packed: Any, place: Any = None) -> Any:
     if type(packed) is Held:
         return packed.value
     if type(packed) is Queue:
-        items = [unpacked(v) for v in packed.items]
-        if isinstance(place, collections.deque):
-            place.clear()
-            place.extend(items)
-            return place
-        return collections.deque(items, packed.most)
+        made = place if isinstance(place, (list, collections.deque)) else packed.empty()
+        refill_bare(made, [unpacked(v) for v in packed.items])
+        return made
     if type(packed) is list and is_long_plain(packed):
         if type(place) is not list:
             return packed.copy()
@@ -458,9 +486,7 @@ def unpacked(packed: Any, place: Any = None) -> Any:
         former = place if isinstance(place, dict) else {}
         found = {k: unpacked(v, former.get(k)) for k, v in packed.items()}
         if isinstance(place, dict):
-            if list(place) != list(found):
-                place.clear()
-            place.update(found)
+            put_all_bare(place, found)
             return place
         return copy_of(packed, found)
     if type(packed) is set:
@@ -495,7 +521,7 @@ def mapped(f: Callable[[Any], Any], packed: Any) -> Any:
     if isinstance(packed, dict):
         return copy_of(packed, {k: mapped(f, v) for k, v in packed.items()})
     if type(packed) is Queue:
-        return Queue([mapped(f, v) for v in packed.items], packed.most)
+        return packed.holding([mapped(f, v) for v in packed.items])
     return f(packed)
 
 

@@ -19,6 +19,7 @@ from typing import Any
 import numpy
 
 from overt.runtime.array import Array
+from overt.runtime.bare import get_bare, library_kind, pop_bare, put_bare
 from overt.runtime.ownership import is_users
 from overt.runtime.special_methods import definitions
 
@@ -95,9 +96,9 @@ def pairs_of(x: Any) -> Pairs | None:
     if isinstance(x, OPAQUE):
         return None
     if isinstance(x, (list, tuple, collections.deque)):
-        return [*enumerate(x), *_attributes(x)]
+        return [*enumerate(library_kind(kind).__iter__(x)), *_attributes(x)]
     if isinstance(x, dict):
-        return [*x.items(), *_attributes(x)]
+        return [*library_kind(kind).items(x), *_attributes(x)]
     if isinstance(x, (set, frozenset)):
         return [(item, item) for item in x]
     if is_transformed(x) or not is_users(kind):
@@ -138,12 +139,14 @@ def part_of(holder: Any, step: Any) -> Any:
     """One part of a container or an object."""
     if type(holder) is Definition:
         return getattr(holder.function, step)
+    if isinstance(holder, weakref.ref):
+        return holder()
     if isinstance(holder, type):
         return definitions(holder).get(step, MISSING)
     if type(step) is not Attribute and isinstance(
         holder, (dict, list, tuple, collections.deque, types.MappingProxyType)
     ):
-        return holder[step]
+        return holder[step] if type(holder) in STANDARD else get_bare(holder, step)
     return getattr(holder, step)
 
 
@@ -153,12 +156,12 @@ def put_part(holder: Any, step: Any, value: Any) -> None:
         holder = holder.function
     elif isinstance(holder, dict) and type(step) is not Attribute:
         if value is MISSING:
-            holder.pop(step, None)
+            pop_bare(holder, step)
         else:
-            holder[step] = value
+            put_bare(holder, step, value)
         return
     elif isinstance(holder, (list, collections.deque)) and type(step) is not Attribute:
-        holder[step] = value
+        put_bare(holder, step, value)
         return
     elif isinstance(holder, contextvars.ContextVar):
         if value is MISSING:
@@ -170,7 +173,8 @@ def put_part(holder: Any, step: Any, value: Any) -> None:
         holder.set(value)
         return
     elif not isinstance(holder, type):
-        object.__delattr__(holder, step) if value is MISSING else object.__setattr__(
+        kind = library_kind(type(holder))
+        kind.__delattr__(holder, step) if value is MISSING else kind.__setattr__(
             holder, step, value
         )
         return

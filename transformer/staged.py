@@ -10,6 +10,7 @@ import numpy
 
 from overt.runtime.array import Array, DeviceArray
 from overt.runtime.aval import Aval, aval_of
+from overt.runtime.changes import with_parts
 from overt.runtime.chosen_objects import copied
 from overt.runtime.dtypes import float0
 from overt.runtime.errors import StagingError
@@ -31,6 +32,13 @@ from overt.transformer.watch import Watch, watching
 STAGING = threading.RLock()  # code being staged may change the user's objects until it is undone
 
 
+class Existing:
+    """A container that was there before the run, at some place, and is now held by another, too."""
+
+    def __init__(self, at: Write) -> None:
+        self.at = at
+
+
 class Outputs:
     """Where the results of a program go: into the returned tree and into the user's objects."""
 
@@ -40,6 +48,7 @@ class Outputs:
         self.template: list[Any] = []
         self.holes: list[int] = []  # positions of the template filled by results
         self.forwarded: list[tuple[int, int]] = []  # filled by arguments
+        self.existing: list[tuple[int, Write]] = []  # filled by containers that were there before
         for x in flat.leaves:
             refuse_unset(x)
             nothing = getattr(x, "dtype", None) == float0  # the tangent of an integer
@@ -55,7 +64,9 @@ class Outputs:
     def leaf(self, x: Any, computed: bool) -> None:
         place = len(self.template)
         self.template.append(None)
-        if type(x) is Symbolic and x.node is x.graph.source and x.graph.parent is None:
+        if type(x) is Existing:
+            self.existing.append((place, x.at))
+        elif type(x) is Symbolic and x.node is x.graph.source and x.graph.parent is None:
             self.forwarded.append((place, x.index))
         elif computed:
             self.holes.append(place)
@@ -72,6 +83,8 @@ class Outputs:
             filled[place] = result
         for place, index in self.forwarded:
             filled[place] = leaves[index]
+        for place, write in self.existing:
+            filled[place] = state.current(write, arguments)
         end = len(self.flat.leaves)
         returned = self.flat.rebuild(filled[:end])
         for write, flat in self.writes:
@@ -142,6 +155,11 @@ class Staged:
                     for w in differences(seen, place.get(arguments), place)
                 ]  # fmt: skip
                 made, reached, trees = Made(before), set(), []
+                known = watch.containers()
+
+                def standing(x: Any) -> Any:
+                    return Existing(known[id(x)]) if id(x) in known else with_parts(standing, x)
+
                 for w in writes:
                     again = (mark := state.target(w, arguments)) in reached
                     reached.add(mark)
@@ -151,7 +169,9 @@ class Staged:
                             w,
                             None
                             if w.value is MISSING
-                            else take_apart(copied(w.value, lambda x: id(x) in before), objects),
+                            else take_apart(
+                                standing(copied(w.value, lambda x: id(x) in before)), objects
+                            ),
                         )
                     )
                 undo += writes

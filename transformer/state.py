@@ -13,6 +13,7 @@ import types
 from collections.abc import Iterator
 from typing import Any, NamedTuple
 
+from overt.runtime.bare import refill_bare
 from overt.transformer.observed import (
     ClassParts,
     Parts,
@@ -20,6 +21,7 @@ from overt.transformer.observed import (
 )
 from overt.transformer.parted import (
     MISSING,
+    Attribute,
     Definition,
     contents_of,
     pairs_of,
@@ -100,7 +102,8 @@ def differences(seen: Seen, x: Any, place: Place, steps: tuple = ()) -> Iterator
         pairs = pairs_of_class(x) if isinstance(seen, ClassParts) else pairs_of(x) or []
         grows = isinstance(x, (list, collections.deque)) and len(pairs) != len(seen.values)
         if grows or isinstance(x, set) and set(seen.keys) != x:
-            yield Write(place, (*steps, ALL), x.copy(), _copied(seen))
+            values = [value for key, value in pairs if type(key) is not Attribute]
+            yield Write(place, (*steps, ALL), _like(x, values), _like(x, _items(seen)))
             return
         parts = dict(pairs)
         for key, part in zip(seen.keys, seen.parts, strict=True):
@@ -117,11 +120,17 @@ def differences(seen: Seen, x: Any, place: Place, steps: tuple = ()) -> Iterator
 ALL: Any = type("All", (), {"__repr__": lambda self: "all"})()
 
 
-def _copied(seen: Parts) -> Any:
-    made = seen.value.copy()
-    made.clear()
-    made.update(seen.keys) if isinstance(made, set) else made.extend(seen.values)
-    return made
+def _like(x: Any, items: list[Any]) -> Any:
+    """A list, set or deque of these items, of Python's own kind."""
+    if isinstance(x, collections.deque):
+        return collections.deque(items, x.maxlen)
+    return set(items) if isinstance(x, set) else items
+
+
+def _items(seen: Parts) -> list[Any]:
+    """What a list, set or deque held, without attributes that its class adds."""
+    pairs = zip(seen.keys, seen.values, strict=True)
+    return [value for key, value in pairs if type(key) is not Attribute]
 
 
 def store(write: Write, value: Any, arguments: list[Any]) -> None:
@@ -133,8 +142,7 @@ def store(write: Write, value: Any, arguments: list[Any]) -> None:
     for step in write.steps[:-1]:
         holder = part_of(holder, step)
     if write.steps[-1] is ALL:
-        holder.clear()
-        holder.update(value) if isinstance(holder, set) else holder.extend(value)
+        refill_bare(holder, value)
     else:
         put_part(holder, write.steps[-1], value)
 

@@ -17,6 +17,7 @@ from typing import Any
 
 from overt.runtime.ownership import is_users, is_users_file
 from overt.runtime.places import GENERATED
+from overt.runtime.world import CONTAINERS
 from overt.transformer import dependencies, reads, volatile
 from overt.transformer.observed import (
     Observer,
@@ -26,7 +27,7 @@ from overt.transformer.observed import (
     every,
 )
 from overt.transformer.parted import MISSING, Definition, pairs_of_class
-from overt.transformer.state import THINGS, Place
+from overt.transformer.state import THINGS, Place, Write
 
 STORE_ATTR = dis.opmap["STORE_ATTR"]
 NAMESPACES = frozenset(("setattr", "vars", "__dict__"))
@@ -81,6 +82,23 @@ class Watch:
             found.add(id(seen.value))
             if isinstance(seen, Parts):
                 pending += seen.parts
+        return found
+
+    def containers(self) -> dict[int, Write]:
+        """Where the lists and dictionaries are that were there before the run, by identity."""
+        found: dict[int, Write] = {}
+        pending = [(Write(p, (), None, None), seen) for p, seen in self.places.values()]
+        while pending:
+            at, seen = pending.pop()
+            if not isinstance(seen, Parts):
+                continue
+            if isinstance(seen.value, CONTAINERS):
+                found.setdefault(id(seen.value), at)
+            pending += [
+                (at._replace(steps=(*at.steps, key)), part)
+                for key, part in zip(seen.keys, seen.parts, strict=True)
+                if isinstance(part, Parts)
+            ]
         return found
 
     # --- functions
