@@ -27,6 +27,7 @@ from overt.rewrites.besides import (
 )
 from overt.rewrites.calling import method_called
 from overt.rewrites.core import Assign, Block, For, Function, If, Stmt, While, With, is_local, reads
+from overt.rewrites.held_outside import PARTS_OF_ARRAYS
 from overt.rewrites.liveness import Pruner
 from overt.rewrites.pointing import method_of
 from overt.rewrites.relations import Load, Table, fills, is_growth
@@ -61,13 +62,15 @@ def check_aliases(
     work = Aliases(needed, arrays_in(function.body, makes_array) - given, load)
     work.methods, work.kind_of, work.functions_of = methods, kind, functions
     last = function.body[-1].origin if function.body else core.NOWHERE
-    work.check_calls(core.Do(ast.Expr(needed.result), last), needed.result, set())
+    end = core.Do(ast.Expr(needed.result), last)
+    work.check_calls(end, needed.result, set())
     work.block(needed.body, work.live(needed.result))
 
     def inside(nested: Function) -> Function:
         return check_aliases(nested, makes_array, load, methods, kind, functions)
 
-    return replace(function, body=with_checks(function.body, work.checks, inside))
+    body = with_checks(function.body, work.checks, inside)
+    return replace(function, body=(*body, *work.checks.get(of_effect(end), ())))
 
 
 class StoresKept(Pruner):
@@ -464,6 +467,7 @@ class Aliases(Besides):
             for function, first in self.callees(call):
                 if kind != MAKING:
                     self.check_call(s, call, function, first, alive | read, bound)
+                self.check_lost(s, call, function, first or int(kind == MAKING))
                 if kind in (MAKING, UNKNOWN):
                     made = kind == MAKING
                     self.check_changed(s, call, function, first or made, alive | read)
@@ -481,7 +485,7 @@ class Aliases(Besides):
         alive: set[str], bound: dict[str, Shares],
     ) -> None:  # fmt: skip
         """One function that a call may run; its arguments start at the parameter `first`."""
-        changing, operated, deep = params_changed(function)
+        changing, operated, deep, _ = params_changed(function)
         names = {core.base(p.name): i for i, p in enumerate(function.params)}
         given = [(i + first, a) for i, a in enumerate(call.args)]
         given += [(names[k.arg], k.value) for k in call.keywords if k.arg in names]
@@ -496,6 +500,53 @@ class Aliases(Besides):
                 self.refuse_change(s, call, self.later(versions)[0])
             elif isinstance(s, Assign) and isinstance(a, ast.Name) and a.id not in bound:
                 self.mark(s, "@unshared", [a.id])
+
+    def check_lost(
+        self, s: Assign | core.Do, call: ast.Call, function: Function, first: int
+    ) -> None:  # fmt: skip
+        """A function changes its parameter as a value: check that no container of others is given.
+
+        Unless what it returns takes its place: `self.rows = pushed(self.rows, x)`.
+        """
+        *_, lost = params_changed(function)
+        if not lost:
+            return
+        names = {core.base(p.name): i for i, p in enumerate(function.params)}
+        given = [(i + first, a) for i, a in enumerate(call.args)]
+        given += [(names[k.arg], k.value) for k in call.keywords if k.arg in names]
+        for place, a in given:
+            if place in lost and is_place(a) and self.is_held_outside(a):
+                if not puts_back(s, call, a):
+                    self.mark_place(s, "@no_container", a, [])
+
+    def is_held_outside(self, node: ast.expr) -> bool:
+        """Whether an expression gives what a global or an object holds."""
+        while isinstance(node, ast.Name | ast.Subscript):
+            if isinstance(node, ast.Name):
+                if not is_local(node.id):
+                    return True
+                if node.id not in self.values:
+                    return core.base(node.id) in self.foreign
+                node = self.values[node.id]
+            elif has_slice(node.slice):
+                return False
+            else:
+                node = node.value
+        return isinstance(node, ast.Attribute) and node.attr not in PARTS_OF_ARRAYS
+
+
+def is_place(node: ast.expr) -> bool:
+    """Whether an expression only reads names, attributes and items."""
+    parts = ast.Name | ast.Attribute | ast.Subscript | ast.Constant | ast.expr_context
+    return all(isinstance(n, parts) for n in ast.walk(node))
+
+
+def puts_back(s: Assign | core.Do, call: ast.Call, place: ast.expr) -> bool:
+    """Whether a statement lets a place hold what a call has made of it."""
+    node = s.node if isinstance(s, core.Do) else None
+    if not isinstance(node, ast.Assign) or node.value is not call:
+        return False
+    return any(ast.unparse(t) == ast.unparse(place) for t in node.targets)
 
 
 def arrays_in(block: Block, makes_array: Callable[[ast.expr], bool]) -> frozenset[str]:
@@ -546,13 +597,13 @@ def operand(value: ast.expr) -> ast.expr:
     return value.left if isinstance(value, ast.BinOp) else value.args[0]
 
 
-def params_changed(function: Function) -> tuple[set[int], set[int], set[int]]:
+def params_changed(function: Function) -> tuple[set[int], set[int], set[int], set[int]]:
     """Positions of parameters that a function stores into, and that it changes by operators.
 
-    And of those into whose items it stores.
+    And of those into whose items it stores; and of those whose containers stay as they were.
     """
     places = {p.name: i for i, p in enumerate(function.params)}
-    found: tuple[set[int], set[int], set[int]] = set(), set(), set()
+    found: tuple[set[int], ...] = set(), set(), set(), set()
     roots = {p: {p} for p in places}
     sharing = Sharing()
     for s in core.walk(function.body):
@@ -565,12 +616,15 @@ def params_changed(function: Function) -> tuple[set[int], set[int], set[int]]:
             from_params = set().union(*(roots.get(h.name, set()) for h in shares), set())
             if changes:
                 found[s.in_place].update(places[p] for p in from_params)
+                if not s.in_place and not core.is_call_of(s.value, "@stored_in", "@put_item"):
+                    found[3].update(places[p] for p in from_params)
                 nested = not s.in_place and is_nested(s.value)  # type: ignore[arg-type]
                 if nested or any(h.kind == ITEM for h in shares):
                     found[2].update(places[p] for p in from_params)
             for filled in fills(s):
                 holder = filled.value.args[0].id  # type: ignore[attr-defined]
                 found[0].update(places[p] for p in roots.get(holder, ()))
+                found[3].update(places[p] for p in roots.get(holder, ()))
             for n in core.pattern_names(s.target):
                 roots[n] = from_params
         elif isinstance(s, If):
@@ -585,7 +639,7 @@ def params_changed(function: Function) -> tuple[set[int], set[int], set[int]]:
                 shares = list(sharing.of(s.items))
                 for n in core.pattern_names(s.target):
                     roots[n] = set().union(*(roots.get(h.name, set()) for h in shares), set())
-    return found
+    return found  # type: ignore[return-value]
 
 
 def is_text(node: ast.expr | None) -> bool:

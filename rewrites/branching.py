@@ -8,6 +8,7 @@ from overt.rewrites import core, exits
 from overt.rewrites.core import Origin
 from overt.rewrites.scopes import Renamed, changed_names
 from overt.rewrites.storing import Stores
+from overt.rewrites.views import assigned_names
 
 
 class Flows(Stores):
@@ -30,6 +31,8 @@ class Flows(Stores):
 
     def loop_names(self, s: ast.For | ast.While) -> list[str]:
         found = {n for b in s.body for n in changed_names(b)}
+        # What others hold is changed where it stands, and each iteration finds it there.
+        found -= self.foreign - {n for b in s.body for n in assigned_names(b)}
         if isinstance(s, ast.For):
             found |= {n.id for n in ast.walk(s.target) if isinstance(n, ast.Name)}
         # A container of an outer function that changes is no variable of this one.

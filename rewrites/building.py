@@ -29,6 +29,8 @@ class Text:
     methods: Callable[[str], list[ast.FunctionDef]] = lambda name: []  # of classes of the file
     # Whether a class of the user's has such a method for `+=` or its kin.
     has_method: Callable[[str], bool] = lambda name: False
+    # The text of a function, wherever it is defined; None where it cannot be read.
+    read: Callable[[Any], ast.FunctionDef | None] = lambda function: None
     # The default value that a parameter has now.
     default: Callable[[str], Any] = lambda name: None
     # The parameter whose class says itself what a store into its items does.

@@ -19,6 +19,7 @@ from typing import TYPE_CHECKING
 
 from overt.rewrites.held_outside import (
     Outside,
+    given,
     names_in,
     only_catches,
     paired,
@@ -72,9 +73,24 @@ def held_outside(
     node: ast.FunctionDef, local: set[str], text: Text, shared: Collection[str] = ()
 ) -> Outside:
     """What of a function's variables others hold, `shared` among it."""
-    return Outside(local, set(shared), text.definition, text.methods, text.object).look_at(
-        node.body
-    )
+    work = Outside(local, set(shared), text.definition, text.methods, text.object)
+    work.read = text.read
+    return work.look_at(node.body)
+
+
+def taken_from_globals(body: list[ast.stmt], local: set[str], names: set[str]) -> set[str]:
+    """Those of some names that stand for items of global containers alone: `row = ROWS[0]`."""
+    values: dict[str, list[ast.expr]] = {}
+    for target, value in (pair for s in body for pair in given(s)):
+        for name in set(names_in(target)) & names:
+            values.setdefault(name, []).append(value if isinstance(target, ast.Name) else target)
+    return {n for n, vs in values.items() if all(is_global_item(v, local) for v in vs)}
+
+
+def is_global_item(node: ast.expr, local: set[str]) -> bool:
+    while isinstance(node, ast.Subscript) and not isinstance(node.slice, ast.Slice):
+        node = node.value
+    return isinstance(node, ast.Name) and node.id not in local
 
 
 def run_over_outside(node: ast.FunctionDef, local: set[str], outside: Outside) -> set[str]:
@@ -274,9 +290,9 @@ def given_to_helper(call: ast.Call, helper: ast.FunctionDef | None) -> Iterator[
         return
     names = [a.arg for a in (*helper.args.posonlyargs, *helper.args.args)]
     used = {n for s in helper.body for n in used_as_container(s, lambda name: None)}
-    for name, given in zip(names, call.args, strict=False):
-        if name in used and isinstance(given, ast.Name):
-            yield given.id
+    for name, value in zip(names, call.args, strict=False):
+        if name in used and isinstance(value, ast.Name):
+            yield value.id
 
 
 def grows(s: ast.AugAssign) -> bool:

@@ -7,7 +7,9 @@ list(G), [row for row in G], (G[0], 1)                      new, but of what oth
 from __future__ import annotations
 
 import ast
+import builtins
 import functools
+import inspect
 import types
 from collections.abc import Callable, Iterator
 from typing import Any
@@ -16,6 +18,7 @@ from overt.rewrites.scopes import NESTED, locals_of, own_nodes, yields
 from overt.runtime.ownership import is_library
 
 Definition = Callable[[str], ast.FunctionDef | None]
+Callee = tuple[ast.FunctionDef, int, Callable[[ast.expr], Any]]
 
 # Attributes that give no container of others.
 PARTS_OF_ARRAYS = frozenset("T mT real imag flat shape dtype at size ndim".split())
@@ -42,6 +45,7 @@ class Outside:
         self.local, self.found, self.holding = local, set(found), set[str]()
         self.definition, self.methods, self.resolve = definition, methods, resolve
         self.nested: dict[str, ast.FunctionDef] = {}
+        self.read: Callable[[Any], ast.FunctionDef | None] = lambda function: None
         self.deep = deep
 
     def look_at(self, body: list[ast.stmt]) -> Outside:
@@ -105,9 +109,10 @@ class Outside:
         if isinstance(node, ast.Call) and name_of(node.func) in KEEPING:
             receiver = [node.func.value] if isinstance(node.func, ast.Attribute) else []
             known = [v for v in receiver if not isinstance(self.resolve(v), types.ModuleType)]
-            return any(map(self.given_on, (*known, *node.args)))
+            named = [k.value for k in node.keywords]
+            return any(map(self.given_on, (*known, *node.args, *named)))
         if isinstance(node, ast.Call):
-            return any(self.gives(m, node, first, within=True) for m, first in self.callees(node))
+            return any(self.gives(*each, node, within=True) for each in self.callees(node))
         return False
 
     def given_on(self, node: ast.expr) -> bool:
@@ -131,40 +136,80 @@ class Outside:
         elif name in PAIRING:
             return any(map(self.outside, node.args))
         if found := self.callees(node):
-            return any(self.gives(m, node, first) for m, first in found)
-        return isinstance(f, ast.Name) and name not in self.local and is_kept(self.resolve(f))
+            return any(self.gives(*each, node) for each in found)
+        if not isinstance(f, ast.Name) or name in self.local:
+            return False
+        meant = self.resolve(f)
+        if meant is None and not hasattr(builtins, name):  # a variable of a function around
+            return any(map(self.given_on, node.args))
+        return is_kept(meant)
 
-    def callees(self, node: ast.Call) -> list[tuple[ast.FunctionDef, int]]:
-        """The functions of the user's that a call may mean, with whether an object comes first."""
+    def callees(self, node: ast.Call) -> list[Callee]:
+        """The functions of the user's that a call may mean; whether an object comes first."""
         f, name = node.func, name_of(node.func)
         if isinstance(f, ast.Attribute):
-            return [(m, 1) for m in self.methods(name)]
+            return [(m, 1, self.resolve) for m in self.methods(name)]
         if not isinstance(f, ast.Name) or name in PAIRING:
             return []
-        found = self.nested.get(name) if name in self.local else self.definition(name)
-        return [] if found is None else [(found, 0)]
+        if name in self.local:
+            found = self.nested.get(name)
+        else:
+            found = self.definition(name)
+            if found is None and (text := self.read(meant := self.resolve(f))) is not None:
+                return [(text, 0, names_of(meant, self.resolve))]
+        return [] if found is None else [(found, 0, self.resolve)]
+
+    def may_keep(self, decorator: ast.expr) -> bool:
+        """Whether a decorator may keep results and give them again."""
+        f = decorator.func if isinstance(decorator, ast.Call) else decorator
+        found = self.resolve(f)
+        if found in (functools.cache, functools.lru_cache):
+            return True
+        return isinstance(found, types.FunctionType) and self.read(found) is not None
 
     def is_no_user(self, f: ast.expr) -> bool:
         return not (isinstance(f, ast.Name) and (f.id in self.local or self.definition(f.id)))
 
     def gives(
-        self, function: ast.FunctionDef, call: ast.Call, first: int, within: bool = False
-    ) -> bool:
+        self, function: ast.FunctionDef, first: int, resolve: Callable[[ast.expr], Any],
+        call: ast.Call, within: bool = False,
+    ) -> bool:  # fmt: skip
         """Whether a call of a function may give what others hold; or hold it `within`."""
         if self.deep >= MOST:
             return False
         if yields(function):
             return False
+        if not within and any(map(self.may_keep, function.decorator_list)):
+            return True
         a = function.args
         names = [p.arg for p in (*a.posonlyargs, *a.args)]
         passed = {n for n, v in zip(names[first:], call.args, strict=False) if self.given_on(v)}
         passed |= {k.arg for k in call.keywords if k.arg and self.given_on(k.value)}
+        if a.vararg and any(map(self.given_on, call.args[len(names) - first :])):
+            passed.add(a.vararg.arg)
         inner = Outside(
-            locals_of(function), passed, self.definition, self.methods, self.resolve, self.deep + 1
-        ).look_at(function.body)
+            locals_of(function), passed, self.definition, self.methods, resolve, self.deep + 1
+        )
+        inner.read = self.read
+        inner.look_at(function.body)
         nodes = [n for s in function.body for n in parts(s)]
         asked = inner.holds if within else inner.outside
         return any(asked(n.value) for n in nodes if isinstance(n, ast.Return))
+
+
+def names_of(
+    function: types.FunctionType, otherwise: Callable[[ast.expr], Any]
+) -> Callable[[ast.expr], Any]:  # fmt: skip
+    """What the names in a function mean: its variables of functions around it, and its globals."""
+    held = inspect.getclosurevars(function) if function.__closure__ else None
+    around = dict(held.nonlocals) if held is not None else {}
+
+    def resolve(node: ast.expr) -> Any:
+        if isinstance(node, ast.Name):
+            return around.get(node.id, function.__globals__.get(node.id))
+        return otherwise(node)
+
+    return resolve
 
 
 def is_kept(found: Any) -> bool:

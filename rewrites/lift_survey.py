@@ -82,6 +82,8 @@ def writes_elsewhere(
         name, found = node.func, resolve(node.func)
         if isinstance(name, ast.Name) and (core.is_local(name.id) or name.id.startswith("@")):
             return True
+        if found is type:  # `type(self)` is there already
+            return False
         library = found is not None and is_library(getattr(found, "__module__", None))
         if isinstance(found, type):  # a class that makes its objects itself may keep them
             return not isinstance(getattr(found, "__new__", None), types.FunctionType)
@@ -95,6 +97,12 @@ def writes_elsewhere(
         and core.base(s.target) not in f.foreign
         and makes(s.value)
     }
+    holding = {
+        s.target
+        for s in core.walk(f.body)
+        if isinstance(s, Assign) and s.target in made and isinstance(s.value, ast.Call)
+        if s.value.args and is_library(getattr(resolve(s.value.func), "__module__", None))
+    }
     if f.name in ("__init__", "__post_init__") and f.params:
         made.add(f.params[0].name)
 
@@ -103,9 +111,12 @@ def writes_elsewhere(
             return False
         if isinstance(s, Do) and isinstance(s.node, ast.Assign):
             root: ast.expr = s.node.targets[0]
+            steps = 0
             while isinstance(root, ast.Attribute | ast.Subscript):
-                root = root.value
-            return not (isinstance(root, ast.Name) and root.id in made)
+                root, steps = root.value, steps + 1
+            if not (isinstance(root, ast.Name) and root.id in made):
+                return True
+            return steps > 1 and root.id in holding  # what a new list holds may be others'
         return not (isinstance(s, Do) and isinstance(s.node, ast.Global | ast.Nonlocal | ast.Raise))
 
     return check

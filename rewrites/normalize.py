@@ -18,7 +18,12 @@ from overt.rewrites.conditions import loops_that_ask_inside
 from overt.rewrites.core import Names
 from overt.rewrites.ended_by_data import ended_by_data
 from overt.rewrites.endless import without_endless
-from overt.rewrites.foreign import foreign_names, held_outside, run_over_outside
+from overt.rewrites.foreign import (
+    foreign_names,
+    held_outside,
+    run_over_outside,
+    taken_from_globals,
+)
 from overt.rewrites.generators import listed
 from overt.rewrites.interleaved import keep_interleaved
 from overt.rewrites.iterated_arrays import iterators_as_arrays
@@ -148,8 +153,9 @@ class Builder(Flows):
             own = self.own(body, scope) - self.foreign
             variants = getattr(node, "variants", {})
             definition = self.text.definition
+            others = self.foreign | taken_from_globals(body, local, self.unsure)
             body = outputs_returned(
-                body, own, names, definition, self.foreign, variants, self.text.object,
+                body, own, names, definition, others, variants, self.text.object,
                 held.outside, getattr(node, "in_place", {}),
             )  # fmt: skip
             own = self.own(body, scope) - self.foreign

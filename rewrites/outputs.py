@@ -434,6 +434,10 @@ def views_in(node: ast.FunctionDef, wide: set[str]) -> Iterator[tuple[str, set[s
     for s in own_nodes(node):
         if isinstance(s, ast.Assign) and isinstance(s.targets[0], ast.Name):
             name = s.targets[0].id
+            if isinstance(s.value, ast.IfExp):
+                for side in (s.value.body, s.value.orelse):
+                    yield name, changed_roots(side) - {name}, isinstance(side, ast.Name)
+                continue
             if isinstance(s.value, ast.Name):
                 sliced = bool({name, s.value.id} & wide)
             else:

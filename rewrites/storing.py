@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import copy
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
@@ -95,6 +96,8 @@ class Stores(Building):
             self.emit(core.Assign(self.bind(target.id), value, self.origin, in_place=True))
             return
         place = self.settled(target)
+        if isinstance(place, ast.Attribute | ast.Subscript) and has_call(place.value):
+            place = self.with_name(place)
         changed = self.combined(self.expr(reading(place)), s)
         changed.changes_item = True  # type: ignore[attr-defined]
         self.store(place, changed)
@@ -158,6 +161,7 @@ class Stores(Building):
             return
         if isinstance(holder, ast.Attribute) and has_call(holder.value):
             holder = self.with_name(holder)
+            root = holder
         old = self.expr(reading(holder))
         new = core.call("set_item", old, index_of(self.expr(target.slice)), value)
         new.changes_item = getattr(value, "changes_item", False)  # type: ignore[attr-defined]
@@ -171,14 +175,21 @@ class Stores(Building):
             new.func = core.name("@set_item")
         self.replaced(holder, new)
 
-    def with_name(self, holder: ast.Attribute) -> ast.Attribute:
+    def with_name(self, place: Any) -> Any:
         """`make().rows` as an attribute of a name: the call is made once."""
+        holder = place.value
+        if not isinstance(holder, ast.Call):
+            holder = copy.copy(place)
+            holder.value = self.with_name(place.value)
+            return holder
         owner = self.names.fresh("owner")
-        self.assign(owner, self.expr(holder.value))
+        self.assign(owner, self.expr(holder))
         self.env[owner] = owner
         self.local.add(owner)
-        named = ast.copy_location(ast.Name(owner, ast.Load()), holder)
-        return ast.copy_location(ast.Attribute(named, holder.attr, holder.ctx), holder)
+        self.foreign |= {owner, core.base(owner)}
+        new = copy.copy(place)
+        new.value = ast.copy_location(ast.Name(owner, ast.Load()), holder)
+        return new
 
     def is_own(self, name: str) -> bool:
         """Whether a name is a local one, of something that only this function holds."""
@@ -290,7 +301,10 @@ def reading(node: ast.expr) -> ast.expr:
 
 
 def has_call(node: ast.AST) -> bool:
-    return any(isinstance(n, ast.Call | ast.Await) for n in ast.walk(node))
+    """Whether an expression is a call, or a part of what a call gives."""
+    while isinstance(node, ast.Attribute | ast.Subscript):
+        node = node.value
+    return isinstance(node, ast.Call)
 
 
 def index_of(index: ast.expr) -> ast.expr:

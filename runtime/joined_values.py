@@ -24,6 +24,7 @@ __all__ = [
     "is_object",
     "join_by_reference",
     "note",
+    "note_copy",
     "refuse_copies",
 ]
 
@@ -98,6 +99,21 @@ def note(*things: Any, matters: Callable[[], bool] = always) -> None:
     notes = _NOTES.get()
     if notes is not None:
         notes.joined += [(x, held_now(x), matters) for x in things]
+
+
+def note_copy(x: Any, made: Any) -> None:
+    """Note the lists and dictionaries in a copy of what was noted."""
+    notes = _NOTES.get()
+    if notes is None or x is made:
+        return
+    if isinstance(x, list | dict) and type(x) is type(made):
+        found = [matters for y, _, matters in notes.joined if y is x]
+        if found:
+            note(made, matters=found[0])
+    one, other = parts_of(x), parts_of(made)
+    if one is not None and other is not None:
+        for a, b in zip(one.values, other.values, strict=False):
+            note_copy(a, b)
 
 
 @contextmanager

@@ -72,6 +72,10 @@ class Loop:
         finally:
             AHEAD.reset(token)
 
+    def functions(self) -> tuple[Callable, Callable | None]:
+        """The body and the test of the user's loop."""
+        return (self.fn, self.test) if self.of is None else self.of.functions()
+
     def rest(self) -> Loop:
         """The loop after its first iteration."""
         if self.items is None:

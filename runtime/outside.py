@@ -16,7 +16,7 @@ from overt.runtime.parts import is_array
 from overt.runtime.primitive import GRAPH
 from overt.runtime.tree import tree_leaves
 
-__all__ = ["containers_only", "keep_in", "put_contents", "put_item", "stored_in"]
+__all__ = ["containers_only", "keep_in", "no_container", "put_contents", "put_item", "stored_in"]
 
 
 AS_SET_ITEM: dict[str, Any] = {
@@ -94,6 +94,21 @@ def containers_only(x: Any) -> None:
     """
     if is_array(x):
         refuse_array()
+
+
+def no_container(x: Any) -> None:
+    """Refuse a list, dictionary or set that others hold, given to a function that changes it.
+
+    Errors: NotImplementedError, since the function changes a version of its own.
+
+    >>> no_container(1.0)
+    """
+    if isinstance(x, COPIED):
+        raise NotImplementedError(
+            f"a {type(x).__name__} that a global variable or an object holds is given to a "
+            "function that changes it, and which is not followed there: the change would be lost. "
+            "Call the function by its own name, or have it return what it makes and store that"
+        )
 
 
 def refuse_array() -> NoReturn:

@@ -14,6 +14,7 @@ from overt.runtime.chosen_objects import Reach, taken_new
 from overt.runtime.closures import Captures, captured_leaves, frozen, hidden_leaves
 from overt.runtime.derivatives import add, is_inexact, materialize, zeros_like_tree
 from overt.runtime.either import bars_of_side, opened
+from overt.runtime.joined_values import note_copy
 from overt.runtime.loop_items import EnumeratedItems, Items, loop_zip
 from overt.runtime.loops import Loop
 from overt.runtime.one_of import pieces
@@ -106,7 +107,9 @@ def _noted(tape: Tape, inputs: Any, out: Any, pullback: Callable) -> Any:
         filled = [materialize(g, x) if is_inexact(x) else x for g, x in pairs]
         return pullback(definition.unflatten(filled))
 
-    return definition.unflatten(tape.record(results, tree_leaves(inputs), pull))
+    made = definition.unflatten(tape.record(results, tree_leaves(inputs), pull))
+    note_copy(out, made)
+    return made
 
 
 def recorded_loop(loop: Loop, carry: tuple, tape: Tape, run: Callable) -> tuple:

@@ -199,7 +199,7 @@ class _Rolled:
         named(finals[2:], self.loop.names)
         for init, new, final in zip(self.inits[2:], out[2:], finals[2:], strict=True):
             if isinstance(final, CONTAINERS):
-                note_containers(init, new, final, Reach(self.loop.fn, self.loop.test))
+                note_containers(init, new, final, Reach(*self.loop.functions()))
         return tuple(finals[2:])
 
     def _surely_runs(self) -> bool:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import collections
 import functools
 import operator
+from collections.abc import Collection
 from typing import Any
 
 import numpy
@@ -16,12 +17,13 @@ from overt.runtime.carried import (
 from overt.runtime.derivatives import BY_KEY, with_keys
 from overt.runtime.errors import StagingError
 from overt.runtime.index_range import range_of
-from overt.runtime.joined_values import is_object
+from overt.runtime.joined_values import is_object, note
 from overt.runtime.lanes import Lanes
 from overt.runtime.one_of import OneOf
 from overt.runtime.predicates import negated
 from overt.runtime.staging import is_known
 from overt.runtime.unrolling import unroll_if_shorter
+from overt.runtime.world import CONTAINERS
 
 __all__ = ["is_open_place", "item_of", "key_of", "with_item"]
 
@@ -52,7 +54,7 @@ def item_of(table: Any, index: Any) -> Any:
     place, found = counted(index, table), table[-1]
     for i in reversed(range(len(table) - 1)):
         found = chosen_item(place <= i if i == 0 else place == i, table[i], found)
-    return found
+    return noted(found, table)
 
 
 def holds_open(index: Any) -> bool:
@@ -90,6 +92,13 @@ def value_of(table: dict[Any, Any], key: Any) -> Any:
         found = values.pop()
     for k, value in reversed([*zip(keys, values, strict=False)]):
         found = chosen_item(key == k, value, found)
+    return noted(found, table.values())
+
+
+def noted(found: Any, items: Collection[Any]) -> Any:
+    """An item chosen by data; of a list or dictionary a copy, which must stay as it is."""
+    if isinstance(found, CONTAINERS) and not any(found is x for x in items):
+        note(found)
     return found
 
 

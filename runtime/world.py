@@ -10,6 +10,7 @@ import collections
 import dataclasses
 import dis
 import functools
+import gc
 import inspect
 import threading
 import types
@@ -31,6 +32,7 @@ KEEPERS = (
     types.SimpleNamespace, collections.UserDict, collections.UserList, collections.ChainMap,
     threading.local,
 )  # fmt: skip
+CACHED = functools._lru_cache_wrapper
 MISSING: Any = type("Missing", (), {"__repr__": lambda self: "nothing"})()
 MOST = 20_000  # things looked at
 LONG = 64  # items, from where it pays to ask first whether they are plain
@@ -197,8 +199,9 @@ class World:
                 self.visit(each)
         elif is_users_object(x):
             self.object(x)
-        elif isinstance(x, functools._lru_cache_wrapper) and not is_library(x.__module__):
-            self.complete = False  # nobody sees what it keeps
+        elif isinstance(x, CACHED) and not is_library(x.__module__):
+            self.complete = False  # a call may keep more
+            self.fixed({f"result {i}": found for i, found in enumerate(results_kept(x))})
         else:
             self.visit(getattr(x, "__wrapped__", None))
 
@@ -222,6 +225,8 @@ class World:
                 plain = plain or is_array(value) or is_users_object(value)
                 if plain and not (name.startswith("__") and name.endswith("__")):
                     data.append(name)
+                    if isinstance(value, CONTAINERS):
+                        self.visit(value)
                 for f in (value, *(getattr(value, n, None) for n in ("fget", "fset", "__func__"))):
                     if isinstance(f, types.FunctionType) or is_users_object(f):
                         self.visit(f)
@@ -501,6 +506,23 @@ def unpacked(packed: Any, place: Any = None) -> Any:
             return packed
         return like(packed, values)
     return packed
+
+
+def results_kept(f: Any) -> list[Any]:
+    """The containers and objects that a function with a cache of results keeps there.
+
+    >>> @functools.cache
+    ... def row(n):
+    ...     return [n]
+    >>> row(1), results_kept(row)
+    ([1], [[1]])
+    """
+    held = gc.get_referents(f)
+    end = next((i for i, x in enumerate(held) if x is f.__wrapped__), 1)
+    table, results = held[end - 1], held[: end - 1]
+    if type(table) is dict:
+        results += table.values()
+    return [x for x in results if isinstance(x, CONTAINERS) or is_users_object(x) and x is not None]
 
 
 def is_plain_tuple(x: Any) -> bool:

@@ -23,6 +23,7 @@ from overt.runtime.cotangents import Moved, Token, move, shapes_in
 from overt.runtime.custom import CustomRule
 from overt.runtime.derivatives import dtype_of, is_inexact, zeros_like_tree
 from overt.runtime.escape import (
+    BY_SOURCE,
     KEPT,
     Escape,
     held_by,
@@ -97,6 +98,8 @@ MOVERS = (list, tuple, dict, zip, enumerate, reversed, popped, changed)
 CHANGERS = (appended, changed, in_place, popped, set_item)
 CACHES = (functools.cache, functools.lru_cache)
 COPIES = (copy.copy, copy.deepcopy)
+CACHE = "a function with a cache gives a list or dictionary, which all its callers share"
+CHANGEABLE = (list, dict, set)
 CHOSEN = "a function chosen by data holds values that are being differentiated"
 RULE = "a rule for a derivative is made by a function that is differentiated itself"
 TURNS = "a generator changes what the loop over it sees between its steps"
@@ -134,7 +137,10 @@ def call_pair(f: Any, args: tuple[Any, ...], keywords: dict[str, Any]) -> Any:
     if f is dataclasses.replace and not hasattr(type(args[0]), "__post_init__"):
         return f(*args, **keywords), Pullback(ReplacePull(tuple(keywords)), args[0])
     if isinstance(f, CACHED):
-        return vjp_of(f.__wrapped__, *args, **keywords)
+        found = vjp_of(f.__wrapped__, *args, **keywords)
+        if isinstance(found[0], CHANGEABLE) and BY_SOURCE.get():
+            raise Escape(f, CACHE)  # the cache gives it again, with all that is stored in it
+        return found
     if isinstance(f, Pullback):
         if is_record(f.bwd):  # the values of a recording have no derivative after it
             f = f.saved.again(f.bwd)

@@ -10,12 +10,14 @@ from typing import Any
 
 from overt.runtime.closures import captured_leaves
 from overt.runtime.dispatch import CHECKS, GRAPH
+from overt.runtime.joined_values import note
 from overt.runtime.levels import INSIDE
 from overt.runtime.masks import ON_LANES
 from overt.runtime.staged_builtins import once_a_call
 from overt.runtime.staging import is_known
-from overt.runtime.world import World
+from overt.runtime.world import CONTAINERS, World, is_users_object
 from overt.transformer import transformed
+from overt.transformer.watch import WATCH
 
 
 def lifted_attribute(holder: Any, name: str) -> Any:
@@ -61,8 +63,16 @@ def from_cache(f: Any, /, *args: Any, **kwargs: Any) -> Any:
     given = World(args, kwargs).leaves()
     roots = [*given, *captured_leaves((args, kwargs, f.__wrapped__), lambda x: not is_known(x))]
     if not all(map(is_known, roots)):
-        return transformed.lifted(f.__wrapped__)(*args, **kwargs)
-    return contextvars.copy_context().run(_at_once, f, args, kwargs)
+        found = transformed.lifted(f.__wrapped__)(*args, **kwargs)
+        if isinstance(found, CONTAINERS):
+            note(found)  # each call makes a new one
+        return found
+    found = contextvars.copy_context().run(_at_once, f, args, kwargs)
+    watch = WATCH.get()
+    if watch is not None and (isinstance(found, CONTAINERS) or is_users_object(found)):
+        watch.thing(found)
+        watch.work()
+    return found
 
 
 def _at_once(f: Callable, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:

@@ -27,6 +27,7 @@ from overt.rewrites.refusal import Refusal
 from overt.rewrites.rules import Resolver, our_function
 from overt.rewrites.scopes import nodes_at
 from overt.rewrites.sharing import MAKERS
+from overt.runtime.ownership import is_users_file
 from overt.runtime.saved import Saved
 from overt.runtime.undefined import UndefinedValue
 from overt.transformer.call_kinds import kind_of_call
@@ -298,6 +299,16 @@ def text_of(loaded: Loaded, resolver: Resolver) -> normalize.Text:
             return None
         return node if isinstance(node, ast.FunctionDef) else None
 
+    def read(fn: Any) -> ast.FunctionDef | None:
+        """A function of the user's, of any file."""
+        if not isinstance(fn, types.FunctionType) or not is_users_file(fn.__code__.co_filename):
+            return None
+        try:
+            node = load(fn).node
+        except Refusal:
+            return None
+        return node if isinstance(node, ast.FunctionDef) else None
+
     own = {n.id for n in ast.walk(loaded.node) if isinstance(n, ast.Name) and not is_read(n)}
 
     def known(node: ast.expr) -> str:
@@ -321,7 +332,16 @@ def text_of(loaded: Loaded, resolver: Resolver) -> normalize.Text:
     default = default_values(loaded.function).get
     itself = object_of(loaded.node, loaded.file.tree)
     return normalize.Text(
-        origin, is_saved, definition, resolver.object, known, methods, has_method, default, itself
+        origin,
+        is_saved,
+        definition,
+        resolver.object,
+        known,
+        methods,
+        has_method,
+        read,
+        default,
+        itself,
     )
 
 

@@ -143,7 +143,10 @@ def found_jvp(
     if f in calls.COPIES and len(args) == 1:
         return f(*args), f(dots[0])
     if isinstance(f, transformed.CACHED):
-        return jvp_of(f.__wrapped__, args, dots, keywords, keyword_dots, f_dot)
+        found = jvp_of(f.__wrapped__, args, dots, keywords, keyword_dots, f_dot)
+        if isinstance(found[0], calls.CHANGEABLE) and BY_SOURCE.get():
+            raise Escape(f, calls.CACHE)
+        return found
     if is_wrapper(f):
         return f(*args, **keywords), (dots or (keyword_dots.get("fun"),))[0]
     if isinstance(f, VjpFunction | LinearFunction):

@@ -17,7 +17,7 @@ from typing import Any
 
 from overt.runtime.ownership import is_users, is_users_file
 from overt.runtime.places import GENERATED
-from overt.runtime.world import CONTAINERS
+from overt.runtime.world import CACHED, CONTAINERS, results_kept
 from overt.transformer import dependencies, reads, volatile
 from overt.transformer.observed import (
     Observer,
@@ -150,6 +150,8 @@ class Watch:
                         self.add(holder, name, holder[name])
             elif (inner := getattr(x, "__wrapped__", None)) is not None:
                 self.pending.append(inner)
+                for result in results_kept(x) if isinstance(x, CACHED) else ():
+                    self.thing(result)
             elif (own := getattr(x, "__dict__", None)) and is_wrapper(x):
                 self.pending += [f for f in own.values() if isinstance(f, types.FunctionType)]
             elif type(x) not in ATOMS and Observer(lambda _: None).observe(x).__class__ is Parts:
