@@ -45,6 +45,8 @@ PLAIN_METHODS = frozenset("startswith endswith isdigit lower upper keys".split()
 SEARCHES = {"index": "place_in", "count": "count_in"}  # methods of lists
 MAKERS = ("__new__", "__init__", "__post_init__")  # methods of objects that nobody else has yet
 TABLES = (list, tuple, dict, numpy.ndarray)
+# Builtins that ask an object for its attributes or which one it is.
+OF_OBJECTS = (getattr, hasattr, setattr, delattr, vars, id, type, isinstance, repr, hash)
 LITERALS = ast.List | ast.Tuple | ast.Set | ast.Dict
 
 
@@ -398,6 +400,8 @@ class Expressions(ast.NodeTransformer):
                 args[0] = ast.Lambda(x, self.helper("text", node.args[0], core.name("x")))
             elif name in ("map", "filter", "reduce"):
                 args[0] = self.as_lifted(node.args[0])
+        elif self.callees.is_builtin(node.func, *OF_OBJECTS):
+            pass  # they ask the function itself, not the form of it that runs
         elif is_ours(target, "runtime") or is_library(target):
             args = [self.passed(old, new) for old, new in zip(node.args, args, strict=True)]
             args = self.arrays_of_lists(node, target, args)

@@ -14,7 +14,7 @@ __all__ = ["get_bare", "pop_bare", "put_all_bare", "put_bare", "refill_bare"]
 
 
 @functools.lru_cache(maxsize=1024)
-def library_kind(kind: type) -> Any:
+def library_kind(kind: Any) -> Any:
     """The class that a container's is made from, which is Python's own."""
     return next(c for c in kind.__mro__ if is_library(c.__module__))
 

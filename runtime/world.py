@@ -34,6 +34,8 @@ KEEPERS = (
 )  # fmt: skip
 CACHED = functools._lru_cache_wrapper
 MISSING: Any = type("Missing", (), {"__repr__": lambda self: "nothing"})()
+STORE_ATTR = dis.opmap["STORE_ATTR"]
+NAMESPACES = frozenset(("setattr", "vars", "__dict__"))
 MOST = 20_000  # things looked at
 LONG = 64  # items, from where it pays to ask first whether they are plain
 PLAIN = {*NUMBERS, str, bytes, type(None)}
@@ -132,6 +134,8 @@ class Holder:
 def attributes_of(x: Any) -> dict[str, Any]:
     """The attributes that an object has of its own."""
     found = dict(getattr(x, "__dict__", {}))
+    if type(x) is types.FunctionType:
+        return {name: value for name, value in found.items() if not name.startswith("__")}
     for kind in type(x).__mro__:
         slots = kind.__dict__.get("__slots__", ())
         for name in (slots,) if isinstance(slots, str) else slots:
@@ -255,18 +259,29 @@ class World:
         if is_library(f.__module__):
             return
         if any(not name.startswith("__") for name in vars(f)):
-            self.holders.append(Holder(f))
-            for value in vars(f).values():
-                self.visit(value)
+            self.attributes(f)
         space = f.__globals__
+        sets = sets_attributes(f.__code__)
         for name in (*globals_stored, *read):
             value = space.get(name, MISSING)
+            if sets and isinstance(value, types.FunctionType) and not is_library(value.__module__):
+                self.attributes(value)  # it may have none yet
             if isinstance(value, types.ModuleType) and is_users_module(value):
                 self.module(value, f.__code__)
                 continue
             if name in globals_stored or isinstance(value, CONTAINERS):
                 self.place(space, name)
             if value is not MISSING:
+                self.visit(value)
+
+    def attributes(self, f: types.FunctionType) -> None:
+        """The attributes of a function, as places."""
+        mark = "attributes", id(f)
+        if mark not in self.seen:
+            self.seen.add(mark)
+            self.kept.append(f)
+            self.holders.append(Holder(f))
+            for value in vars(f).values():
                 self.visit(value)
 
     def module(self, module: types.ModuleType, code: types.CodeType) -> None:
@@ -404,6 +419,14 @@ def all_names(code: types.CodeType) -> frozenset[str]:
         if isinstance(inner, types.CodeType):
             found |= all_names(inner)
     return frozenset(found)
+
+
+@functools.lru_cache(maxsize=4096)
+def sets_attributes(code: types.CodeType) -> bool:
+    """Whether a function, or one inside it, may set an attribute of something."""
+    if STORE_ATTR in code.co_code[::2] or not NAMESPACES.isdisjoint(code.co_names):
+        return True
+    return any(sets_attributes(c) for c in code.co_consts if isinstance(c, types.CodeType))
 
 
 def names_in(code: types.CodeType) -> tuple[frozenset[str], frozenset[str], frozenset[str]]:

@@ -7,7 +7,6 @@ reaches, and to those of their methods whose names occur in any code met.
 from __future__ import annotations
 
 import collections
-import dis
 import os
 import types
 from collections.abc import Iterator
@@ -17,7 +16,7 @@ from typing import Any
 
 from overt.runtime.ownership import is_users, is_users_file
 from overt.runtime.places import GENERATED
-from overt.runtime.world import CACHED, CONTAINERS, results_kept
+from overt.runtime.world import CACHED, CONTAINERS, results_kept, sets_attributes
 from overt.transformer import dependencies, reads, volatile
 from overt.transformer.observed import (
     Observer,
@@ -28,9 +27,6 @@ from overt.transformer.observed import (
 )
 from overt.transformer.parted import MISSING, Definition, pairs_of_class
 from overt.transformer.state import THINGS, Place, Write
-
-STORE_ATTR = dis.opmap["STORE_ATTR"]
-NAMESPACES = frozenset(("setattr", "vars", "__dict__"))
 
 
 class Watch:
@@ -257,13 +253,6 @@ def is_wrapper(x: Any) -> bool:
 
 def has_attributes(f: types.FunctionType) -> bool:
     return any(not name.startswith("__") for name in vars(f))
-
-
-def sets_attributes(code: types.CodeType) -> bool:
-    """Whether a function, or one inside it, may set an attribute of something."""
-    if STORE_ATTR in code.co_code[::2] or not NAMESPACES.isdisjoint(code.co_names):
-        return True
-    return any(sets_attributes(c) for c in code.co_consts if isinstance(c, types.CodeType))
 
 
 def is_constant(x: Any) -> bool:
