@@ -9,7 +9,7 @@ from typing import Any
 from overt.runtime.parts import parts_of
 from overt.runtime.tree import tree_leaves
 
-__all__ = ["Captures", "captured", "captured_leaves", "frozen", "hidden_leaves"]
+__all__ = ["Captures", "Holding", "captured", "captured_leaves", "frozen", "hidden_leaves"]
 
 
 def captured(fn: Callable) -> list[Any]:
@@ -48,6 +48,14 @@ def _visit(x: Any, wanted: Callable[[Any], bool], found: list[Any], seen: set[in
     elif (parts := parts_of(x)) is not None:
         for value in parts.values:
             _visit(value, wanted, found, seen)
+
+
+class Holding:
+    """Holds functions without counting as capturing what they have captured."""
+
+    def frozen(self, made: dict[int, Any]) -> Holding:
+        """One that holds them with what they have captured as it is now."""
+        raise NotImplementedError
 
 
 class Shield:
@@ -129,6 +137,8 @@ def _copied(fn: types.FunctionType, cells: list[Any], defaults: tuple | None) ->
 def frozen(fn: Any, made: dict[int, Any] | None = None) -> Any:
     """The function with what it has captured as it is now, whatever the variables become later."""
     made = {} if made is None else made
+    if isinstance(fn, Holding):
+        return fn.frozen(made)
     if not isinstance(fn, types.FunctionType) or not fn.__closure__:
         return fn
     if id(fn) in made:

@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
 from overt.runtime.chosen_objects import Reach, taken_new
-from overt.runtime.closures import Captures, captured_leaves, frozen, hidden_leaves
+from overt.runtime.closures import Captures, Holding, captured_leaves, frozen, hidden_leaves
 from overt.runtime.derivatives import add, is_inexact, materialize, zeros_like_tree
 from overt.runtime.either import bars_of_side, opened
 from overt.runtime.joined_values import note_copy
@@ -71,11 +71,14 @@ def recorded_cond(pred: Any, then: Callable, orelse: Callable, operands: Sequenc
     return _noted(tape, inputs, out, pullback)
 
 
-class _Opaque:
-    """Holds a function without counting as capturing what that has captured."""
+class _Opaque(Holding):
+    """Holds one function."""
 
     def __init__(self, value: Callable):
         self.value = value
+
+    def frozen(self, made: dict[int, Any]) -> _Opaque:
+        return _Opaque(frozen(self.value, made))
 
 
 def _cotangents(fn: Callable, primals: tuple, out_bar: Any) -> list[Any]:
@@ -196,11 +199,14 @@ def values_within(x: Any, seen: set[int]) -> list[Any]:
     return [*filter(is_array, found), *inner]
 
 
-class _Iteration:
+class _Iteration(Holding):
     """One iteration as a function of values and captures, which returns what it pushes."""
 
     def __init__(self, fn: Callable, items: Items | None, captures: Captures, is_saved: list[bool]):
         self.fn, self.items, self.captures, self.is_saved = fn, items, captures, is_saved
+
+    def frozen(self, made: dict[int, Any]) -> _Iteration:
+        return _Iteration(frozen(self.fn, made), self.items, self.captures, self.is_saved)
 
     def plain(self, carry: Sequence[Any]) -> tuple:
         """The carried values other than `Saved`."""
