@@ -13,9 +13,13 @@ from overt.runtime.ownership import is_library
 __all__ = ["get_bare", "pop_bare", "put_all_bare", "put_bare", "refill_bare"]
 
 
-@functools.lru_cache(maxsize=1024)
-def library_kind(kind: Any) -> Any:
+def library_kind(kind: type) -> Any:
     """The class that a container's is made from, which is Python's own."""
+    return kind if kind in (list, dict) else library_class(kind)  # type: ignore[arg-type]
+
+
+@functools.lru_cache(maxsize=1024)
+def library_class(kind: type) -> Any:
     return next(c for c in kind.__mro__ if is_library(c.__module__))
 
 

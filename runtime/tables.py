@@ -73,10 +73,23 @@ def chosen_object(index: Any, table: Any) -> Any:
 
 
 def key_of(table: Any, index: Any) -> Any:
-    """An array that is known as the number that a dictionary has for a key."""
+    """An array that is known as the number that a dictionary has for a key.
+
+    Errors: TypeError for a number with a fraction, since a key has no derivative.
+    """
     if isinstance(table, dict) and isinstance(index, Array) and not index.shape:
+        refuse_data(index)
         return index.item()
     return index
+
+
+def refuse_data(key: Array) -> None:
+    """Errors: TypeError for a number with a fraction, since a key keeps no derivative."""
+    if key.dtype.kind in "fcV":
+        raise TypeError(
+            f"unhashable type: an array of {key.dtype} as the key of a dictionary, which keeps no "
+            "derivative; use its position as the key, or float(key) of a number that Python knows"
+        )
 
 
 def value_of(table: dict[Any, Any], key: Any) -> Any:
@@ -160,6 +173,8 @@ def symbolic_of(x: Any) -> Any:
 def with_item(table: Any, index: Any, value: Any) -> Any:
     """The items of a list with one replaced, by a number that is known only later."""
     if isinstance(table, dict):
+        if index.transparent:  # it is being differentiated
+            refuse_data(index)
         keys = number_keys(table, index, missing=has_key(table, index))
         items = {k: chosen_item(index == k, value, table[k]) for k in keys}
         return with_keys(table, {**table, **items})

@@ -143,7 +143,7 @@ def found_jvp(
     if f in calls.COPIES and len(args) == 1:
         return f(*args), f(dots[0])
     if isinstance(f, transformed.CACHED):
-        found = jvp_of(f.__wrapped__, args, dots, keywords, keyword_dots, f_dot)
+        found: Any = jvp_of(f.__wrapped__, args, dots, keywords, keyword_dots, f_dot)
         if isinstance(found[0], calls.CHANGEABLE) and BY_SOURCE.get():
             raise Escape(f, calls.CACHE)
         return found
