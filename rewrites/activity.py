@@ -40,6 +40,7 @@ class Activity:
         self.errors: set[str] = set()  # blocks of active values that catch exceptions
         self.exceptions: set[str] = set()  # what they caught
         self.lists: set[str] = set()  # names that surely hold lists
+        self.tables: set[str] = set()  # names of dictionaries that are made here
         self.resolver = resolver
         self.keeping: Keeping | None = None  # what functions store, where that matters
         self.read: set[str] = set()
@@ -72,6 +73,8 @@ class Activity:
             for m in s.merges:
                 if self.is_dict(m.then) or self.is_dict(m.orelse):
                     self.dicts.add(m.name)
+                if self.is_table(m.then) and self.is_table(m.orelse):
+                    self.tables.add(m.name)
                 if self.expr(m.then) or self.expr(m.orelse):
                     self.names.add(m.name)
         elif isinstance(s, For | While):
@@ -100,6 +103,8 @@ class Activity:
             for c in s.carries:
                 if self.is_dict(c.init):
                     self.dicts |= {c.name, c.out}
+                if self.is_table(c.init):
+                    self.tables |= {c.name, c.out}
                 if self.is_list(c.init):
                     self.lists |= {c.name, c.out}
                 if c.name in self.names or self.expr(c.init) or self.expr(c.next):
@@ -109,7 +114,7 @@ class Activity:
                     if self.expr(leaf):
                         keys = self.keys(target, leaf)
                         if not self.is_list(leaf):
-                            keys |= indices_in(s.body)
+                            keys |= indices_in(s.body, self.is_table)
                         self.names |= set(core.pattern_names(target)) - keys
             self.block(s.body)
             if len(self.names) == before:
@@ -137,6 +142,14 @@ class Activity:
             return node.func.id == "dict"
         return isinstance(node, ast.Dict | ast.DictComp)
 
+    def is_table(self, node: ast.expr) -> bool:
+        """Whether an expression gives a dictionary that is made here: data may be its keys."""
+        if isinstance(node, ast.Name):
+            return node.id in self.tables
+        if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.args:
+            return node.func.id in (*SET_ITEM, "@changed") and self.is_table(node.args[0])
+        return isinstance(node, ast.Dict | ast.DictComp)
+
     def is_list(self, node: ast.expr) -> bool:
         """Whether an expression surely gives a list, whose items may be values and no indices."""
         if isinstance(node, ast.Name):
@@ -152,6 +165,8 @@ class Activity:
             self.lists.add(target[1])  # type: ignore[arg-type]
         if isinstance(target, str) and self.is_dict(value):
             self.dicts.add(target)
+        if isinstance(target, str) and self.is_table(value):
+            self.tables.add(target)
         if isinstance(value, ast.Tuple | ast.List) and plain_tuple(target, value):
             for t, v in zip(target, value.elts, strict=True):
                 self.bind(t, v)
@@ -421,13 +436,13 @@ class Activity:
 
     def comprehension(self, node: ast.AST) -> bool:
         inner = Activity(set(self.names), self.resolver)
-        inner.dicts, inner.lists = self.dicts, self.lists
+        inner.dicts, inner.lists, inner.tables = self.dicts, self.lists, self.tables
         for g in node.generators:  # type: ignore[attr-defined]
             for target, leaf in iterated(pattern_of(g.target), g.iter, self.resolver):
                 if inner.expr(leaf):
                     keys = inner.keys(target, leaf)
                     if not inner.is_list(leaf):
-                        keys |= indices_of(node)
+                        keys |= indices_of(node, self.is_table)
                     inner.names |= set(core.pattern_names(target)) - keys
         parts = [node.key, node.value] if isinstance(node, ast.DictComp) else [node.elt]  # type: ignore
         return any(inner.expr(p) for p in parts)
@@ -463,26 +478,31 @@ def used_as_dicts(function: core.Function) -> set[str]:
     return found
 
 
-def indices_in(block: core.Block) -> set[str]:
-    """The names that statements use as an index: no values with a derivative."""
+def indices_in(block: core.Block, is_table: Callable[[ast.expr], bool]) -> set[str]:
+    """The names that statements use as an index: no values with a derivative.
+
+    But the keys of a dictionary that is made here may be any values.
+    """
     found: set[str] = set()
 
     def visit(node: ast.expr) -> ast.expr:
-        found.update(indices_of(node))
+        found.update(indices_of(node, is_table))
         return node
 
     core.map_exprs(block, visit)
     return found
 
 
-def indices_of(node: ast.AST) -> set[str]:
+def indices_of(node: ast.AST, is_table: Callable[[ast.expr], bool]) -> set[str]:
     found: set[str] = set()
     for n in ast.walk(node):
         if isinstance(n, ast.Subscript) and isinstance(n.slice, ast.Name):
-            found.add(n.slice.id)
+            if not is_table(n.value):
+                found.add(n.slice.id)
         elif isinstance(n, ast.Call) and isinstance(n.func, ast.Name):
             if n.func.id in SET_ITEM and isinstance(n.args[1], ast.Name):
-                found.add(n.args[1].id)
+                if not is_table(n.args[0]):
+                    found.add(n.args[1].id)
     return found
 
 
