@@ -21,7 +21,10 @@ import overt
 from overt.runtime.config import enable_x64
 from overt.runtime.errors import OvertError, RecordedWarning
 
-HEAD = "import collections, dataclasses, functools, numpy\nimport overt.numpy as np\n"
+HEAD = (
+    "import collections, copy, dataclasses, functools, numpy, threading, weakref\n"
+    "import overt.numpy as np\n"
+)
 XS = (0.7, 0.9)
 REFUSED = (NotImplementedError, OvertError, TypeError)
 COUNT = itertools.count()
