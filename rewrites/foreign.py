@@ -15,7 +15,7 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Callable, Collection, Iterator
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from overt.rewrites.held_outside import (
     Outside,
@@ -26,6 +26,7 @@ from overt.rewrites.held_outside import (
 )
 from overt.rewrites.scopes import CHANGING, locals_of, own_nodes, parameters, root_name, yields
 from overt.rewrites.shared_defaults import changed_defaults
+from overt.rewrites.viewed import helper, loaded
 from overt.rewrites.views import assigned_names
 
 if TYPE_CHECKING:
@@ -50,9 +51,11 @@ def foreign_names(
     body, definition = node.body, text.definition
     outside = held_outside(node, local, text, shared) if shared else plain
     found = set(outside.found)
-    found |= {n for n in put_outside(body, local, found, definition)} & local
+    stored_at = stored_surely(body)
+    found |= {n for n in put_outside(body, local, found, definition, stored_at)} & local
+    found |= {n for n in stored_after_put(body, local, found).values() if n not in stored_at}
     copies = held_by_copies(body) & local
-    used = {n for s in body for n in used_as_container(s, definition)}
+    used = {n for s in body for n in used_as_container(s, definition)} | stored_at
     nodes = [inner for s in body for inner in own_nodes(s)]
     stored = {
         n
@@ -179,9 +182,39 @@ def changed_inside(n: ast.AST, surely: bool = False) -> Iterator[str]:
         yield from root_name(place)
 
 
+def stored_surely(body: list[ast.stmt]) -> set[str]:
+    """Names of what surely is a list or dictionary made here, and whose items are set."""
+    made: dict[str, bool] = {}
+    stored: set[str] = set()
+    for s in body:
+        for target, value in given(s):
+            for name in names_in(target):
+                shown = isinstance(target, ast.Name) and is_display(value)
+                made[name] = made.get(name, True) and shown
+        stored |= {n.value.id for n in own_nodes(s) if is_item_store(n)}  # type: ignore[attr-defined]
+    return {n for n in stored if made.get(n)}
+
+
+def is_item_store(n: ast.AST) -> bool:
+    """Whether a node is what `name[...] = v` stores into."""
+    return (
+        isinstance(n, ast.Subscript)
+        and isinstance(n.ctx, ast.Store)
+        and isinstance(n.value, ast.Name)
+    )
+
+
+def is_display(node: ast.expr) -> bool:
+    """Whether an expression makes a list or dictionary: `[x]`, `[0.0] * n`."""
+    if isinstance(node, ast.BinOp) and isinstance(node.op, ast.Mult | ast.Add):
+        return any(isinstance(side, ast.List | ast.ListComp) for side in (node.left, node.right))
+    return isinstance(node, ast.List | ast.Dict | ast.ListComp | ast.DictComp)
+
+
 def put_outside(
-    body: list[ast.stmt], local: set[str], found: set[str], definition: Definition
-) -> Iterator[str]:
+    body: list[ast.stmt], local: set[str], found: set[str], definition: Definition,
+    stored_at: set[str],
+) -> Iterator[str]:  # fmt: skip
     """Own containers that are changed after they were put into something of others."""
     changes: dict[str, list[tuple[tuple[int, int], set[int]]]] = {}
     puts: list[tuple[str, tuple[int, int], set[int]]] = []
@@ -204,13 +237,87 @@ def put_outside(
                 continue
             puts.extend((name, at, loops) for name in kept_by(s, local, found))
             puts.extend((name, at, loops) for name in given_to_generators(s, definition))
-            for name in used_as_container(s, definition):
+            at_items = {n.value.id for n in own_nodes(s) if is_item_store(n)} & stored_at  # type: ignore[attr-defined]
+            for name in {*used_as_container(s, definition), *at_items}:
                 changes.setdefault(name, []).append((at, loops))
 
     visit(body, set())
     for name, at, loops in puts:
         if any(later > at or loops & around for later, around in changes.get(name, ())):
             yield name
+
+
+def stored_after_put(
+    body: list[ast.stmt], local: set[str], found: set[str]
+) -> dict[int, str]:  # fmt: skip
+    """The stores `name[i] = v` into what was put into something of others before, by their nodes.
+
+    That may be a list or an array; what got its name after it was put there is another one.
+    """
+    puts: list[tuple[str, int, set[int]]] = []
+    stores: list[tuple[str, int, set[int], ast.stmt]] = []
+    binds: list[tuple[str, int, set[int]]] = []
+    count = 0
+
+    def visit(block: list[ast.stmt], loops: set[int]) -> None:
+        nonlocal count
+        for s in block:
+            count += 1
+            inner = loops | {id(s)} if isinstance(s, ast.For | ast.While) else loops
+            if isinstance(s, ast.FunctionDef | ast.ClassDef):
+                continue
+            for target, _ in given(s) if not hasattr(s, "body") else ():
+                binds.extend((name, count, loops) for name in names_in(target))
+            if isinstance(s, ast.For):
+                binds.extend((name, count, inner) for name in names_in(s.target))
+            if not hasattr(s, "body"):
+                puts.extend((name, count, loops) for name in kept_by(s, local, found))
+                for n in own_nodes(s):
+                    if is_item_store(n):
+                        stores.append((n.value.id, count, loops, s))  # type: ignore[attr-defined]
+            for field in ("body", "orelse", "finalbody"):
+                visit(getattr(s, field, None) or [], inner)
+            for handler in getattr(s, "handlers", ()):
+                visit(handler.body, inner)
+
+    visit(body, set())
+    shown: dict[int, str] = {}
+    for name, at, around, s in stores:
+        mine = [(where, loops) for n, where, loops in binds if n == name]
+        for put, put_at, put_in in puts:
+            if put != name or name not in local:
+                continue
+            after = put_at < at and not any(put_at < where < at for where, _ in mine)
+            again = put_in & around and not any(loops & put_in & around for _, loops in mine)
+            if after or again:
+                shown[id(s)] = name
+    return shown
+
+
+def with_checks_of_arrays(
+    body: list[ast.stmt], local: set[str], foreign: set[str], outside: Outside
+) -> list[ast.stmt]:  # fmt: skip
+    """The statements, with a check before such a store that it is into no array."""
+    shown = stored_after_put(body, local, outside.found)
+    if not any(name not in foreign for name in shown.values()):
+        return body
+
+    class Adds(ast.NodeTransformer):
+        def generic_visit(self, node: ast.AST) -> Any:
+            node = super().generic_visit(node)
+            name = shown.get(id(node))
+            if name is None or name in foreign:
+                return node
+            check = ast.Expr(helper("@own_array", loaded(name)))
+            for n in ast.walk(check):
+                ast.copy_location(n, node)
+            return [check, node]
+
+    return [new for s in body for new in listed(Adds().visit(s))]
+
+
+def listed(x: Any) -> list[Any]:
+    return x if isinstance(x, list) else [x]
 
 
 def kept_by(s: ast.stmt, local: set[str], found: set[str]) -> Iterator[str]:

@@ -23,6 +23,7 @@ from overt.rewrites.foreign import (
     held_outside,
     run_over_outside,
     taken_from_globals,
+    with_checks_of_arrays,
 )
 from overt.rewrites.generators import listed
 from overt.rewrites.interleaved import keep_interleaved
@@ -145,6 +146,7 @@ class Builder(Flows):
             body, doc = without_doc(node.body)
             names = {n.id for n in ast.walk(node) if isinstance(n, ast.Name)}
             names |= self.local
+            body = with_checks_of_arrays(body, local, self.foreign, held)
             body = [choices_outside(s) for s in body]
             body = iterators_as_arrays(body, self.text.object)
             own = self.own(body, scope) - self.foreign
