@@ -37,6 +37,7 @@ Definition = Callable[[str], ast.FunctionDef | None]
 OF_ARRAYS = frozenset("sort fill".split())
 # Methods whose name a module of functions has as well: `np.insert(x, 0, 1)`.
 ALSO_FUNCTIONS = frozenset("append insert sort remove copy fill".split())
+LISTS = (ast.List, ast.ListComp)
 COPYING = frozenset("list dict copy OrderedDict".split())
 
 
@@ -180,6 +181,28 @@ def changed_inside(n: ast.AST, surely: bool = False) -> Iterator[str]:
         place = n.func.value
     if isinstance(place, ast.Subscript):
         yield from root_name(place)
+
+
+def lists_spread(body: list[ast.stmt], local: set[str], found: set[str]) -> None:
+    """`rows += more` of others' rows, where `more` surely is a list, as `rows += [*more]`."""
+    declared = [n for s in body for n in own_nodes(s) if isinstance(n, ast.Global | ast.Nonlocal)]
+    local = local - {name for n in declared for name in n.names}
+    made: dict[str, list[ast.expr]] = {}
+    for s in body:
+        for target, value in given(s):
+            for name in names_in(target):
+                made.setdefault(name, []).append(value if isinstance(target, ast.Name) else target)
+    lists = {n for n, vs in made.items() if all(isinstance(v, LISTS) for v in vs)}
+    for s in body:
+        for n in own_nodes(s):
+            if not isinstance(n, ast.AugAssign) or not isinstance(n.op, ast.Add):
+                continue
+            own = isinstance(n.target, ast.Name) and n.target.id in local - found
+            if not own and isinstance(n.value, ast.Name) and n.value.id in lists:
+                spread = ast.List([ast.Starred(n.value, ast.Load())], ast.Load())
+                for part in (spread, *spread.elts):
+                    ast.copy_location(part, n.value)
+                n.value = spread
 
 
 def stored_surely(body: list[ast.stmt]) -> set[str]:

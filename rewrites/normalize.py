@@ -21,6 +21,7 @@ from overt.rewrites.endless import without_endless
 from overt.rewrites.foreign import (
     foreign_names,
     held_outside,
+    lists_spread,
     run_over_outside,
     taken_from_globals,
     with_checks_of_arrays,
@@ -93,6 +94,7 @@ class Builder(Flows):
             shared = shared_defaults(node, live) | given
             local = locals_of(node)
             outside = held_outside(node, local, self.text)
+            lists_spread(node.body, local, outside.found | given)
             sure, unsure, held = foreign_names(node, local, self.text, shared, outside)
             self.run_over = run_over_outside(node, local, outside)
             self.foreign |= sure | given

@@ -266,6 +266,12 @@ class World:
             value = space.get(name, MISSING)
             if sets and isinstance(value, types.FunctionType) and not is_library(value.__module__):
                 self.attributes(value)  # it may have none yet
+            elif sets and isinstance(value, type) and not is_library(value.__module__):
+                new = attributes_set(f.__code__) - vars(value).keys()
+                mark = "set", id(value), f.__code__
+                if new and mark not in self.seen:
+                    self.seen.add(mark)
+                    self.holders.append(Holder(value, tuple(sorted(new))))
             if isinstance(value, types.ModuleType) and is_users_module(value):
                 self.module(value, f.__code__)
                 continue
@@ -427,6 +433,11 @@ def sets_attributes(code: types.CodeType) -> bool:
     if STORE_ATTR in code.co_code[::2] or not NAMESPACES.isdisjoint(code.co_names):
         return True
     return any(sets_attributes(c) for c in code.co_consts if isinstance(c, types.CodeType))
+
+
+def attributes_set(code: types.CodeType) -> set[str]:
+    """The names of attributes that a function sets."""
+    return {i.argval for i in dis.get_instructions(code) if i.opname == "STORE_ATTR"}
 
 
 def names_in(code: types.CodeType) -> tuple[frozenset[str], frozenset[str], frozenset[str]]:
