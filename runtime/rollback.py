@@ -40,10 +40,14 @@ class Before:
         self.mark = mark or Mark()
 
     def restore(self) -> None:
+        self.set_back()
+        self.mark.restore()
+
+    def set_back(self) -> None:
+        """The objects as they were; what was staged stays."""
         for x, items in self.containers:  # each is the one it was, whoever holds it by now
             put_items(x, items)
         self.world.set_places(self.held)
-        self.mark.restore()
 
 
 def items_of(x: Any) -> list[Any]:

@@ -40,6 +40,7 @@ from overt.runtime.parts import is_array, parts_of
 from overt.runtime.plain import twin_of
 from overt.runtime.primitive import rule_of
 from overt.runtime.record import vjp_call
+from overt.runtime.rollback import Before
 from overt.runtime.special_methods import lifting_special_methods
 from overt.runtime.tangents import class_has_operators, listed
 from overt.runtime.tree import tree_leaves
@@ -289,6 +290,7 @@ def differentiated_vjp(args: tuple[Any, ...], keywords: dict[str, Any]) -> Any:
             (y, saved), outer = of_generated(fwd, tuple(rest), keywords)
             pull = Pullback(FunctionPull(bwd, slots, float_parts(y)), saved)
             return (y, pull), Pullback(pulled_vjp, outer)
+    before = Before((f, rest, keywords)) if is_users_object(f) else None
     y, pull = vjp_of(f, *rest, **keywords)
     if not isinstance(pull, Pullback):
         return None
@@ -303,6 +305,8 @@ def differentiated_vjp(args: tuple[Any, ...], keywords: dict[str, Any]) -> Any:
     held = opened(f), opened(tuple(rest)), opened(keywords)
     if must_leave():  # what was recorded cannot: it is recorded when the reverse runs
         return (y, pull), Pullback(VjpAgain(bool(keywords)), held)
+    if before is not None:  # the object runs again
+        before.set_back()
     (y, saved), outer = recorded_vjp(*held)
     record = VjpRecord(outer, (f, *rest), keywords)
     return (y, Pullback(pull.bwd, saved)), Pullback(VjpPull(bool(keywords)), record)
