@@ -98,6 +98,11 @@ class Stores(Building):
         place = self.settled(target)
         if isinstance(place, ast.Attribute | ast.Subscript) and has_call(place.value):
             place = self.with_name(place)
+        holder = place.value if isinstance(place, ast.Subscript) else None
+        if isinstance(holder, ast.Attribute) and self.is_computed(holder):
+            index = place.slice  # type: ignore[attr-defined]
+            self.store_in_computed(holder, index, lambda old: self.combined(old, s))
+            return
         changed = self.combined(self.expr(reading(place)), s)
         changed.changes_item = True  # type: ignore[attr-defined]
         self.store(place, changed)
@@ -162,6 +167,9 @@ class Stores(Building):
         if isinstance(holder, ast.Attribute) and has_call(holder.value):
             holder = self.with_name(holder)
             root = holder
+        if isinstance(holder, ast.Attribute) and self.is_computed(holder):
+            self.store_in_computed(holder, target.slice, lambda _: value)
+            return
         old = self.expr(reading(holder))
         new = core.call("set_item", old, index_of(self.expr(target.slice)), value)
         new.changes_item = getattr(value, "changes_item", False)  # type: ignore[attr-defined]
@@ -174,6 +182,30 @@ class Stores(Building):
         else:
             new.func = core.name("@set_item")
         self.replaced(holder, new)
+
+    def is_computed(self, place: ast.Attribute) -> bool:
+        """Whether reading or setting an attribute may run a method of the user's."""
+        named = (place.attr, "__setattr__")
+        return place.attr == "__dict__" or any(map(self.text.has_method, named))
+
+    def store_in_computed(
+        self, holder: ast.Attribute, index: ast.expr, changed: Callable[[ast.expr], ast.expr]
+    ) -> None:  # fmt: skip
+        """`o.rows[i] = v` of a property: it is read once, and set only if that is an array.
+
+        `changed` gives the item from what it was.
+        """
+        owner = self.expr(holder.value)
+        part, new = self.names.fresh(holder.attr), self.names.fresh(holder.attr)
+        self.assign(part, ast.Attribute(owner, holder.attr, ast.Load()))
+        value = changed(ast.Subscript(core.name(part), self.expr(index), ast.Load()))
+        store = core.call("set_item", core.name(part), index_of(self.expr(index)), value)
+        store.func = core.name("@put_item")
+        store.changes_item = getattr(value, "changes_item", False)  # type: ignore[attr-defined]
+        self.assign(new, store)
+        names = [core.name(new), core.name(part)]
+        kept = core.call(core.name("@keep_in"), owner, core.constant(holder.attr), *names)
+        self.emit(core.Do(ast.Expr(kept), self.origin))
 
     def with_name(self, place: Any) -> Any:
         """`make().rows` as an attribute of a name: the call is made once."""

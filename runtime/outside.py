@@ -15,6 +15,7 @@ from overt.runtime.outer_effects import about_to_change
 from overt.runtime.parts import is_array
 from overt.runtime.primitive import GRAPH
 from overt.runtime.tree import tree_leaves
+from overt.runtime.world import MISSING
 
 __all__ = ["containers_only", "keep_in", "no_container", "put_contents", "put_item", "stored_in"]
 
@@ -118,10 +119,10 @@ def refuse_array() -> NoReturn:
     )
 
 
-def keep_in(holder: Any, name: str, value: Any) -> None:
+def keep_in(holder: Any, name: str, value: Any, old: Any = MISSING) -> None:
     """Let an attribute of an object hold what a change of the array there has made of it.
 
-    A named tuple stays as it is, as arguments do.
+    A named tuple stays as it is, as arguments do; so does one that holds this already, as `old`.
 
     >>> import types
     >>> box = types.SimpleNamespace(w=1)
@@ -129,7 +130,9 @@ def keep_in(holder: Any, name: str, value: Any) -> None:
     >>> box.w
     2
     """
-    if isinstance(holder, tuple) or getattr(holder, name, None) is value:
+    if isinstance(holder, tuple) or old is value:
+        return
+    if old is MISSING and getattr(holder, name, None) is value:
         return
     may_change(holder, value)
     object.__setattr__(holder, name, value)
