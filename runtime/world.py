@@ -147,8 +147,8 @@ def attributes_of(x: Any) -> dict[str, Any]:
 class World:
     """What can be reached from some values, and changed."""
 
-    def __init__(self, *roots: Any, most: int = MOST) -> None:
-        self.most = most
+    def __init__(self, *roots: Any, most: int = MOST, caches: bool = True) -> None:
+        self.most, self.caches = most, caches
         self.holders: list[Holder] = []
         self.known: dict[int, int] = {}  # positions of holders that are objects
         self.seen: set[Any] = set()
@@ -205,7 +205,8 @@ class World:
             self.object(x)
         elif isinstance(x, CACHED) and not is_library(x.__module__):
             self.complete = False  # a call may keep more
-            self.fixed({f"result {i}": found for i, found in enumerate(results_kept(x))})
+            kept = results_kept(x) if self.caches else []
+            self.fixed({f"result {i}": found for i, found in enumerate(kept)})
         else:
             self.visit(getattr(x, "__wrapped__", None))
 
@@ -232,7 +233,7 @@ class World:
                     if isinstance(value, CONTAINERS):
                         self.visit(value)
                 for f in (value, *(getattr(value, n, None) for n in ("fget", "fset", "__func__"))):
-                    if isinstance(f, types.FunctionType) or is_users_object(f):
+                    if isinstance(f, types.FunctionType | CACHED) or is_users_object(f):
                         self.visit(f)
             if data:
                 self.holders.append(Holder(c, tuple(data)))
