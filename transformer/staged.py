@@ -10,7 +10,6 @@ import numpy
 
 from overt.runtime.array import Array, DeviceArray
 from overt.runtime.aval import Aval, aval_of
-from overt.runtime.changes import with_parts
 from overt.runtime.chosen_objects import copied
 from overt.runtime.dtypes import float0
 from overt.runtime.errors import StagingError
@@ -21,11 +20,12 @@ from overt.runtime.program import Program
 from overt.runtime.special_methods import lifting_special_methods
 from overt.runtime.staging import Graph, Symbolic
 from overt.runtime.undefined import refuse_unset
+from overt.runtime.world import CONTAINERS, is_plain_tuple, like
 from overt.transformer import state
 from overt.transformer.guards import Guards, slot
 from overt.transformer.observed import Number, Parts, Seen
 from overt.transformer.parted import MISSING
-from overt.transformer.state import ARGUMENTS, Place, Write, differences, store
+from overt.transformer.state import ALL, ARGUMENTS, Place, Write, differences, store
 from overt.transformer.trees import Flat, Made, take_apart
 from overt.transformer.watch import Watch, watching
 
@@ -39,6 +39,31 @@ class Existing:
         self.at = at
 
 
+class Again:
+    """A new container that a place stored before holds, too."""
+
+    def __init__(self, at: Write) -> None:
+        self.at = at
+
+
+def standing(x: Any, at: Write, known: dict[int, Write], first: dict[int, Write]) -> Any:
+    """What is stored at a place, without the containers that are held elsewhere."""
+    if id(x) in known:
+        return Existing(known[id(x)])
+    if isinstance(x, CONTAINERS):
+        if id(x) in first:
+            return Again(first[id(x)])
+        first[id(x)] = at
+    if type(x) not in (list, dict) and not is_plain_tuple(x):
+        return x
+    items = x.items() if isinstance(x, dict) else enumerate(x)
+    steps = at.steps[:-1] if at.steps and at.steps[-1] is ALL else at.steps
+    new = {k: standing(v, at._replace(steps=(*steps, k)), known, first) for k, v in items}
+    if isinstance(x, dict):
+        return new
+    return list(new.values()) if isinstance(x, list) else like(x, list(new.values()))
+
+
 class Outputs:
     """Where the results of a program go: into the returned tree and into the user's objects."""
 
@@ -49,6 +74,7 @@ class Outputs:
         self.holes: list[int] = []  # positions of the template filled by results
         self.forwarded: list[tuple[int, int]] = []  # filled by arguments
         self.existing: list[tuple[int, Write]] = []  # filled by containers that were there before
+        self.again: list[tuple[int, Write]] = []  # filled by containers that are stored before
         for x in flat.leaves:
             refuse_unset(x)
             nothing = getattr(x, "dtype", None) == float0  # the tangent of an integer
@@ -66,6 +92,8 @@ class Outputs:
         self.template.append(None)
         if type(x) is Existing:
             self.existing.append((place, x.at))
+        elif type(x) is Again:
+            self.again.append((place, x.at))
         elif type(x) is Symbolic and x.node is x.graph.source and x.graph.parent is None:
             self.forwarded.append((place, x.index))
         elif computed:
@@ -92,6 +120,9 @@ class Outputs:
                 store(write, MISSING, arguments)
             else:
                 start, end = end, end + len(flat.leaves)
+                for place, at in self.again:
+                    if start <= place < end:
+                        filled[place] = state.current(at, arguments)
                 store(write, flat.rebuild(filled[start:end]), arguments)
         return returned
 
@@ -156,10 +187,7 @@ class Staged:
                 ]  # fmt: skip
                 made, reached, trees = Made(before), set(), []
                 known = watch.containers()
-
-                def standing(x: Any) -> Any:
-                    return Existing(known[id(x)]) if id(x) in known else with_parts(standing, x)
-
+                first: dict[int, Write] = {}
                 for w in writes:
                     again = (mark := state.target(w, arguments)) in reached
                     reached.add(mark)
@@ -170,7 +198,10 @@ class Staged:
                             None
                             if w.value is MISSING
                             else take_apart(
-                                standing(copied(w.value, lambda x: id(x) in before)), objects
+                                standing(
+                                    copied(w.value, lambda x: id(x) in before), w, known, first
+                                ),
+                                objects,
                             ),
                         )
                     )
