@@ -409,7 +409,10 @@ FLAG = Value(Aval((), dtypes.canonicalize(bool)))
 
 def _as_value(spec: Spec) -> Spec | None:
     if type(spec) is Known:
-        return Value(aval_of(spec.value)) if type(spec.value) in NUMBERS else None
+        x = spec.value
+        if isinstance(x, enum.Enum) and isinstance(x, int):
+            x = int(x)  # a member of an `IntEnum`, of which data chooses one
+        return Value(aval_of(x)) if type(x) in NUMBERS else None
     return None if isinstance(spec, Node) or not spec.is_value else spec
 
 

@@ -131,6 +131,8 @@ def _copied(fn: types.FunctionType, cells: list[Any], defaults: tuple | None) ->
     copy = types.FunctionType(fn.__code__, fn.__globals__, fn.__name__, defaults, tuple(cells))
     copy.__kwdefaults__ = fn.__kwdefaults__
     copy.__qualname__ = fn.__qualname__
+    if any(not name.startswith("__") for name in fn.__dict__):
+        copy.__dict__ = fn.__dict__  # what the user keeps there is kept for both
     return copy
 
 
