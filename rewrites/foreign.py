@@ -191,7 +191,8 @@ def lists_spread(body: list[ast.stmt], local: set[str], found: set[str]) -> None
     for s in body:
         for target, value in given(s):
             for name in names_in(target):
-                made.setdefault(name, []).append(value if isinstance(target, ast.Name) else target)
+                whole = isinstance(target, ast.Name)
+                made.setdefault(name, []).append(value if whole else ast.Constant(None))
     lists = {n for n, vs in made.items() if all(isinstance(v, LISTS) for v in vs)}
     for s in body:
         for n in own_nodes(s):

@@ -9,6 +9,71 @@ import pytest
 from tests.changing_programs import check
 
 PROGRAMS = {
+    "lists that grow by lists": """
+A = [1.0, 2.0]
+B = {"a": A, "n": 0.0}
+class C:
+    rows = [1.0]
+def f(x):
+    global A
+    ys = [x, 2.0 * x]
+    A += ys
+    B["a"] += ys
+    C.rows += ys
+    t = B["a"]
+    t += ys
+    for i, v in enumerate([x, 2.0]):
+        B["n"] += v
+    return sum(A) * x + sum(C.rows) + B["n"]
+def state():
+    return [A, B["n"], C.rows]
+""",
+    "an object that is called": """
+class V:
+    def __init__(self):
+        self.n = 0.0
+    def __call__(self, x):
+        self.n += 1.0
+        return x * self.n
+v = V()
+def f(x):
+    return v(x) + v(x * x)
+def state():
+    return v.n
+""",
+    "a property that is asked once": """
+class P:
+    def __init__(self):
+        self._r, self.n = [1.0, 2.0], 0.0
+    @property
+    def rows(self):
+        self.n += 1.0
+        return self._r
+    @rows.setter
+    def rows(self, new):
+        self.n += 10.0
+        self._r = list(new)
+p = P()
+def f(x):
+    p.rows[0] = x
+    p.rows[1] += x
+    return sum(p.rows) * x
+def state():
+    return [p._r, p.n]
+""",
+    "a new list in two places": """
+G = {"n": 0.0}
+def f(x):
+    if "a" not in G:
+        rows = [x]
+        G["a"] = rows
+        G["b"] = rows
+        return x
+    G["a"].append(x)
+    return sum(G["b"]) * x
+def state():
+    return [G["a"], G["b"]]
+""",
     "an own item store of a dictionary": """
 class D(dict):
     def __setitem__(self, k, v):
