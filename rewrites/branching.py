@@ -108,6 +108,31 @@ class Flows(Stores):
         else:
             self.emit(core.While(head, tuple(carries), block, until, origin))
 
+    def searched(self, node: ast.GeneratorExp, wanted: bool) -> ast.expr:
+        """`any` or `all` of a generator that sets variables: a loop that ends as it does."""
+        (g,), held = node.generators, "holds"
+        while held in self.local | self.enclosing:
+            held += "_"
+        own: dict[str, str] = {}
+        for n in ast.walk(g.target):
+            if isinstance(n, ast.Name):
+                own[n.id] = f"{n.id}_"
+                while own[n.id] in self.local | self.enclosing:
+                    own[n.id] += "_"
+        node = Renamed(own).visit(node)
+        (g,) = node.generators
+        flag = ast.Call(ast.Name("bool", ast.Load()), [node.elt], [])
+        value = node.elt if isinstance(node.elt, ast.Compare) else flag
+        step: ast.stmt = exits.assign(held, value, node)
+        for condition in reversed(g.ifs):
+            step = exits.branch(condition, [step], [], node)
+        loop = ast.copy_location(ast.For(g.target, g.iter, [step], []), node)
+        found = exits.load(held)
+        loop.until = found if wanted else exits.negated(found)  # type: ignore[attr-defined]
+        self.local |= {held, *own.values()}
+        self.block([exits.assign(held, ast.Constant(not wanted), node), loop])
+        return core.name(self.env[held])
+
     def looped(self, node: ast.ListComp | ast.SetComp | ast.DictComp) -> ast.expr:
         """A comprehension that sets variables of the function, as a loop."""
         own = {

@@ -50,6 +50,9 @@ def unsure_parts(node: ast.AST) -> Iterator[ast.expr]:
         yield from (node.body, node.orelse)
     elif isinstance(node, ast.Compare):
         yield from node.comparators[1:]
+    elif isinstance(node, ast.GeneratorExp | ast.ListComp | ast.SetComp):
+        yield node.elt
+        yield from (test for g in node.generators for test in g.ifs)
     for child in ast.iter_child_nodes(node):
         if not isinstance(child, NESTED):
             yield from unsure_parts(child)

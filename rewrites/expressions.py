@@ -199,8 +199,14 @@ class Expressions(ast.NodeTransformer):
         node = reading_functions(node, b.local)
         if isinstance(f, ast.Name) and f.id not in b.local | self.hidden:
             node = unfiltered(node)
-            if f.id in WHOLE and node.args and self.changes_local(node.args[0]):
-                node = of_list(node)
+            if f.id in WHOLE and node.args:
+                if self.changes_local(node.args[0]) or sets_variables(node.args[0]):
+                    node = of_list(node)
+            if f.id in ("any", "all") and len(node.args) == 1 and not node.keywords:
+                items = node.args[0]
+                if isinstance(items, ast.GeneratorExp) and sets_variables(items):
+                    if len(items.generators) == 1 and not (self.hidden or self.conditional):
+                        return b.searched(items, f.id == "any")
         if isinstance(f, ast.Name) and f.id == "super" and not node.args and f.id not in b.local:
             first = b.env.get(b.first)
             if first is None or self.hidden:
