@@ -219,6 +219,13 @@ class Expressions(ast.NodeTransformer):
                 node = ast.copy_location(ast.Call(ast.Name("@is_a"), node.args, []), node)
         return self.generic(node)  # type: ignore[return-value]
 
+    def visit_Starred(self, node: ast.Starred) -> ast.expr:
+        """`*(f(v) for v in xs)` reads all at once, as a list does."""
+        value = node.value
+        if isinstance(value, ast.GeneratorExp):
+            value = ast.copy_location(ast.ListComp(value.elt, value.generators), value)
+        return ast.copy_location(ast.Starred(self.visit(value), node.ctx), node)
+
     def visit_Compare(self, node: ast.Compare) -> ast.expr:
         flag = getattr(node.comparators[0], "value", None)
         if len(node.ops) == 1 and isinstance(node.ops[0], ast.Is | ast.IsNot):

@@ -142,7 +142,7 @@ class Expressions(ast.NodeTransformer):
             if isinstance(op, ast.Eq | ast.NotEq) and any(texts):
                 continue
             if isinstance(op, ast.In | ast.NotIn) and (texts[0] or self.plain(left)):
-                if self.is_grown(right):
+                if self.is_grown(right) or self.callees.resolver.is_users_method("__contains__"):
                     return False
                 continue
             if not (self.plain(left) and self.plain(right)):

@@ -270,9 +270,10 @@ class Tangents:
             new = self.fresh(m.name)
             merges.append(Merge(new, ends[0][m.name], ends[1][m.name]))
             self.dots[m.name] = core.name(new)
-            one, two = (self.records.get(getattr(end, "id", "")) for end in (m.then, m.orelse))
-            if one is not None and one == two:
-                self.records[m.name] = one
+            ends_of = [getattr(end, "id", "") for end in (m.then, m.orelse)]
+            found = [self.records.get(end) for end in ends_of if end.lstrip("@") != core.UNDEFINED]
+            if found and found[0] is not None and all(fields == found[0] for fields in found):
+                self.records[m.name] = found[0]
         self.out.append(replace(s, then=blocks[0], orelse=blocks[1], merges=(*s.merges, *merges)))
 
     def loop(self, s: For | While) -> None:

@@ -200,9 +200,8 @@ class State:
             for x in after[i]:
                 if id(x) not in stay and id(x) in known or every.count(id(x)) > 1:
                     raise Shared(
-                        f"a loop hands on an object of the class {type(x).__name__} that others "
-                        "hold too, and its derivative is compiled: make a new object in each "
-                        "iteration"
+                        f"a compiled loop hands on an object of the class {type(x).__name__} that "
+                        "others hold too: make a new object in each iteration"
                     )
         if replaced - self.replaced:
             raise More(self, [], frozenset(replaced))
@@ -285,6 +284,7 @@ class State:
                 left(carried, None)
                 return answer
 
+        run.site = getattr(body, "__code__", body), self.by_parts  # type: ignore[attr-defined]
         turned = type(loop)(run, None if asked is None else test, loop.items, loop.until)
         own = loop.names if loop.names is not None else [f"number {i}" for i in range(count)]
         turned.names, turned.bare = [*own, *self.names()], False
@@ -394,6 +394,11 @@ def new_among(after: list[Any], before: list[Any]) -> bool:
     return any(x is after[0] or not is_value(x) for x in new)
 
 
+def holds_objects(x: Any) -> bool:
+    """Whether a value is an object that counts by its identity, or a container has one."""
+    return any(is_object(each) and not is_value(each) for each in objects_in(x, set()))
+
+
 def chooses(x: Any) -> bool:
     """Whether a value is, or a container has, one of several objects."""
     if isinstance(x, (list, tuple, dict)):
@@ -473,9 +478,10 @@ def changing_cond(
     return state.joined(out)
 
 
-def changing_loop(run_loop: Callable, loop: Loop, values: tuple) -> tuple:
-    """`run_loop(loop, values)`, where an iteration may change objects."""
+def changing_loop(run_loop: Callable, loop: Loop, values: tuple, by_parts: bool = False) -> tuple:
+    """`run_loop(loop, values)`, where an iteration may change objects, or make new ones."""
     state = State(loop.fn, loop.test, values)
+    state.by_parts |= by_parts
     count = len(values)
 
     def run() -> Any:
@@ -483,11 +489,22 @@ def changing_loop(run_loop: Callable, loop: Loop, values: tuple) -> tuple:
 
     out = tried(state, run)
     state.finish(out[count:])
-    if state.kept:
+    results = tuple(map(state.joined, out[:count]))
+    kept = state.kept if always_runs(loop, values) else state.kept | state.replaced
+    if kept:  # which may be copies of what there was before
         from overt.runtime.joined_values import note
 
-        note(*[values[i] for i in state.kept if is_object(values[i])])
-    return tuple(map(state.joined, out[:count]))
+        note(*[x for i in kept for x in (values[i], results[i]) if is_object(x)])
+    return results
+
+
+def always_runs(loop: Loop, values: tuple) -> bool:
+    """Whether a loop surely has an iteration."""
+    from overt.runtime.control import first_answer
+
+    if loop.items is None:
+        return first_answer(loop, values) is True
+    return loop.items is not None and isinstance(loop.items.length, int) and loop.items.length > 0
 
 
 def has_objects(*roots: Any) -> bool:

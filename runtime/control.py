@@ -6,6 +6,7 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from overt.runtime.closures import captured_leaves
+from overt.runtime.errors import StagingError
 from overt.runtime.escape import Escape
 from overt.runtime.loop_items import (
     items_of,
@@ -25,6 +26,7 @@ from overt.runtime.setbacks import (
     Differing,
     HoldsValues,
     More,
+    NewObjects,
     Shared,
     Unlike,
 )
@@ -115,29 +117,47 @@ def _with_objects(loop: Loop, values: tuple) -> tuple:
                 raise
         mark.restore()
         return run_in_python(loop, values)
+    mark = Mark()
     try:
         return _staged(loop, values)
     except Changes:
         pass
+    except (NewObjects, StagingError):
+        if not has_new_objects(loop, values):
+            raise
+        mark.restore()
+        return changing_loop(_staged, loop, values, by_parts=True)
     if is_short(loop):
         return run_in_python(loop, values)
     mark = Mark()
     try:
         return changing_loop(_staged, loop, values)
-    except (Changes, Escape, More):
+    except (Escape, More):
         raise
+    except (NewObjects, StagingError):
+        if not has_new_objects(loop, values):
+            raise
+        mark.restore()
+        return changing_loop(_staged, loop, values, by_parts=True)
     except Exception:
-        if loop.until is not None or _first_answer(loop, values) is None:
+        if loop.until is not None or first_answer(loop, values) is None:
             raise
     mark.restore()  # Python knows what the test asks, such as whether a list is empty
     return run_in_python(loop, values)
+
+
+def has_new_objects(loop: Loop, values: tuple) -> bool:
+    """Whether a `while` may give its variables new objects in each iteration."""
+    from overt.runtime.changes import holds_objects
+
+    return loop.items is None and any(map(holds_objects, values))
 
 
 def _may_run_in_python(loop: Loop, values: tuple) -> bool:
     """Whether a loop is short, or asks for nothing that only the running program knows."""
     if is_short(loop):
         return True
-    return loop.until is None and _first_answer(loop, values) is not None
+    return loop.until is None and first_answer(loop, values) is not None
 
 
 def _worth_rolling(loop: Loop) -> bool:
@@ -160,14 +180,14 @@ def _staged(loop: Loop, values: tuple) -> tuple:
         try:
             return recorded_loop(loop, values, tape, _staged)
         except HoldsValues as error:
-            goes_on = isinstance(error, Differing) and _first_answer(loop, values) is not None
+            goes_on = isinstance(error, Differing) and first_answer(loop, values) is not None
             if not _may_run_in_python(loop, values) and not goes_on:
                 raise
             if isinstance(error, Differing) and loop.of is not None:
                 raise
         mark.restore()
         return run_in_python(loop, values)
-    site = "unrolled", getattr(loop.fn, "__code__", loop.fn)
+    site = "unrolled", getattr(loop.fn, "site", None) or getattr(loop.fn, "__code__", loop.fn)
     if recall(site) and _starts(loop, values):
         return run_in_python(loop, values)
     try:
@@ -175,7 +195,7 @@ def _staged(loop: Loop, values: tuple) -> tuple:
     except (Changes, Escape, More):
         raise
     except Exception as error:
-        if _first_answer(loop, values) is False:
+        if first_answer(loop, values) is False:
             return values
         if isinstance(error, Unlike) and _wants_none(loop, values, error):
             try:
@@ -243,7 +263,7 @@ def _starts(loop: Loop, values: Sequence[Any]) -> bool:
     return loop.asked(values) is True
 
 
-def _first_answer(loop: Loop, values: Sequence[Any]) -> bool | None:
+def first_answer(loop: Loop, values: Sequence[Any]) -> bool | None:
     """What a loop's test says at first; None where Python does not know, or nothing is asked."""
     answer = None if loop.test is None else loop.asked(values)
     return answer if type(answer) is bool else None

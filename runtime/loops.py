@@ -20,7 +20,14 @@ from overt.runtime.predicates import both, negated, predicate
 from overt.runtime.record import RECORDING
 from overt.runtime.rollback import Mark
 from overt.runtime.saved import Saved
-from overt.runtime.setbacks import AHEAD, Changes, Differing, Unlike, describe
+from overt.runtime.setbacks import (
+    AHEAD,
+    Changes,
+    Differing,
+    NewObjects,
+    Unlike,
+    describe,
+)
 from overt.runtime.staging import is_known
 from overt.runtime.undefined import Undefined
 
@@ -108,7 +115,7 @@ class Loop:
                 ". Bound the number of iterations (`for _ in range(n)` with `break`), or store "
                 "into an array of fixed size and count"
             )
-        return TypeError(
+        return (NewObjects if unlike.is_of_objects() else TypeError)(
             f"{self.where()}: variable {self.name(position)}{describe(unlike.path)} is "
             f"{unlike.one} before an iteration and {unlike.other} after it; a loop whose number of "
             f"iterations is known only when the program runs must keep the types of its variables"

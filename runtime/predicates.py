@@ -9,7 +9,7 @@ from overt.runtime.array import Array
 from overt.runtime.staging import is_known
 from overt.runtime.unsure import Unsure
 
-__all__ = ["both", "either", "negated", "predicate"]
+__all__ = ["Truth", "both", "either", "is_asked", "negated", "predicate"]
 
 
 def predicate(x: Any) -> Any:
@@ -19,6 +19,8 @@ def predicate(x: Any) -> Any:
     """
     if type(x) is bool:
         return x
+    if type(x) is Truth:
+        return x.flag
     while type(x) is Unsure:
         if x.none:  # None is false
             return both(predicate(x.flag), predicate(x.value))
@@ -37,6 +39,18 @@ def predicate(x: Any) -> Any:
     if x.shape:
         x = x.reshape(())
     return x if x.dtype == bool else x != 0
+
+
+class Truth:
+    """What `obj and x > 0` gives, where data decides which of them: its truth alone is known."""
+
+    def __init__(self, flag: Any) -> None:
+        self.flag = flag
+
+
+def is_asked(x: Any) -> bool:
+    """Whether an object of the user's says itself whether it is true."""
+    return not isinstance(x, Array) and _is_asked(x)
 
 
 def _is_asked(x: Any) -> bool:

@@ -20,6 +20,7 @@ __all__ = [
     "Differing",
     "HoldsValues",
     "More",
+    "NewObjects",
     "Unlike",
     "describe",
 ]
@@ -40,10 +41,18 @@ class Unlike(TypeError):
         """Whether one of them is None."""
         return "None" in (self.one, self.other)
 
+    def is_of_objects(self) -> bool:
+        """Whether one of them is an object that counts by its identity."""
+        return any(x.startswith("an object of the class") for x in (self.one, self.other))
+
 
 def describe(path: tuple[Any, ...]) -> str:
     """A place in a tree, for an error message."""
     return keystr(path)
+
+
+class NewObjects(TypeError):
+    """A loop gives a variable another object in each iteration."""
 
 
 class Changes(StagingError):

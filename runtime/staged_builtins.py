@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import builtins
 import functools
+import types
 from collections.abc import Callable, Sequence
 from typing import Any
 
@@ -164,6 +165,8 @@ def float_(x: Any = 0.0) -> Any:
     >>> float_("1.5")
     1.5
     """
+    if (own := _own(x, "__float__")) is not None:
+        return float_(own(x))
     return _scalar(x).astype(float) if is_open(x) else float(x)
 
 
@@ -179,6 +182,12 @@ def item_of_array(x: Any, *place: int) -> Any:
     if number.dtype == bool or dtypes.is_complex(number.dtype):
         return number
     return number.astype(float if dtypes.is_float(number.dtype) else int)
+
+
+def _own(x: Any, name: str) -> Any:
+    """The method by which an object of the user's says which number it is."""
+    found = getattr(type(x), name, None)
+    return found if isinstance(found, types.FunctionType) and not is_array(x) else None
 
 
 def complex_(real: Any = 0.0, imag: Any = 0.0) -> Any:
@@ -198,6 +207,8 @@ def round_(x: Any, digits: Any = None) -> Any:
     >>> round_(2.6), round_(2.654, 1)
     (3, 2.7)
     """
+    if (own := _own(x, "__round__")) is not None:
+        return own(x) if digits is None else own(x, digits)
     if not is_open(x):
         return round(x, digits) if digits is not None else round(x)
     from overt.runtime import numpy as np
@@ -213,6 +224,8 @@ def int_(x: Any = 0, *base: int) -> Any:
     >>> int_(-1.5), int_("ff", 16)
     (-1, 255)
     """
+    if not base and (own := _own(x, "__int__")) is not None:
+        return int_(own(x))
     if not is_open(x):
         return int(x, *base)
     if CATCHING.get():

@@ -13,7 +13,7 @@ from overt.runtime.array import Array
 from overt.runtime.branches import cond
 from overt.runtime.lanes import has_lanes
 from overt.runtime.masks import on_lanes
-from overt.runtime.predicates import negated, predicate
+from overt.runtime.predicates import Truth, both, either, is_asked, negated, predicate
 from overt.runtime.primitive import GRAPH
 from overt.runtime.staging import Graph, Symbolic, run_in
 from overt.runtime.tree import tree_leaves
@@ -84,8 +84,13 @@ def _joined(truth: Any, value: Any, later: Callable[[], Any], stops_at: bool) ->
         done, other = _inline(later)
         if not done:
             return cond(goes_on, later, lambda: _if_it_decides(value, stops_at))
+    if type(other) is Truth:
+        other = other.flag
     if _is_flag(value) and _is_flag(other):
         return truth | other if stops_at else truth & other
+    if is_asked(value) is not is_asked(other):
+        flag = predicate(other)
+        return Truth(either(truth, flag) if stops_at else both(truth, flag))
     return cond(goes_on, lambda: other, lambda: _if_it_decides(value, stops_at))
 
 
