@@ -31,7 +31,7 @@ from overt.rewrites.listed import array_operands
 from overt.rewrites.numpy_receivers import TAKING
 from overt.rewrites.scopes import changes_objects, locals_of
 from overt.rewrites.selections import is_selection
-from overt.runtime.listed_reads import ANY_MAY_BE_A_LIST
+from overt.runtime.asked_again import MAY_BE_CHOSEN
 from overt.runtime.plain import twin_of
 
 if TYPE_CHECKING:
@@ -139,9 +139,14 @@ class Expressions(ast.NodeTransformer):
             texts = [
                 isinstance(p, ast.Constant) and isinstance(p.value, str) for p in (left, right)
             ]
-            if isinstance(op, ast.Eq | ast.NotEq) and any(texts):
+            may_be_chosen = MAY_BE_CHOSEN.get()
+            if isinstance(op, ast.Eq | ast.NotEq) and any(texts) and not may_be_chosen:
                 continue
-            if isinstance(op, ast.In | ast.NotIn) and (texts[0] or self.plain(left)):
+            if (
+                isinstance(op, ast.In | ast.NotIn)
+                and (texts[0] or self.plain(left))
+                and not may_be_chosen
+            ):
                 if self.is_grown(right) or self.callees.resolver.is_users_method("__contains__"):
                     return False
                 continue
@@ -180,7 +185,9 @@ class Expressions(ast.NodeTransformer):
             return simple and not has_key(node) and all(self.plain(a) for a in node.args)
         if isinstance(f, ast.Attribute) and f.attr == "was" and self.plain(f.value):
             return True  # of what `caught` caught
-        return isinstance(f, ast.Attribute) and f.attr in PLAIN_METHODS
+        if not isinstance(f, ast.Attribute) or f.attr not in PLAIN_METHODS:
+            return False
+        return not MAY_BE_CHOSEN.get() or self.plain(f.value)
 
     def visit_BoolOp(self, node: ast.BoolOp) -> ast.expr:
         values = [self.visit(v) for v in node.values]
@@ -354,7 +361,7 @@ class Expressions(ast.NodeTransformer):
             return True
         if root.id in self.hidden:
             return False
-        if ANY_MAY_BE_A_LIST.get() and core.is_local(root.id):
+        if MAY_BE_CHOSEN.get() and core.is_local(root.id):
             return True
         if root.id in self.lifter.lists or isinstance(self.object(root), TABLES):
             return True

@@ -57,11 +57,16 @@ def choose(mask: Any, a: Any, b: Any, path: tuple[Any, ...] = ()) -> Any:
 
         if (found := some_by_lane(mask, a, b, choose)) is not None:
             return found
-    if callable(a) and callable(b) and not same(a, b):
+    if is_choice(a) and is_choice(b) and not same(a, b):
         from overt.runtime.either import one_by_lane
 
         return one_by_lane(mask, a, b, choose)
     return _choose_leaf(mask, a, b, join(_spec(a), _spec(b), path))
+
+
+def is_choice(x: Any) -> bool:
+    """Whether a value may be one of several: a function or a text."""
+    return callable(x) or type(x) is str
 
 
 def _spec(x: Any) -> Spec:

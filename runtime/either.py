@@ -85,6 +85,8 @@ class Either(Spec):
         return repr(OneOf(0, self.functions))
 
 
+MOST_TEXTS = 32  # of which data chooses one; a text that a loop makes longer has no end
+
 NUMBER = Value(Aval((), canonicalize(int)))
 
 
@@ -99,6 +101,9 @@ def either(a: Spec, b: Spec, path: tuple[Any, ...]) -> Either | None:
         if place is None:
             functions.append(f)
             inner.append(specs)
+            texts = [type(g) is str for g in functions]
+            if any(texts) and (not all(texts) or len(texts) > MOST_TEXTS):
+                return None
         else:
             pairs = zip(inner[place], specs, strict=True)
             inner[place] = [join(x, y, path) for x, y in pairs]
@@ -112,6 +117,8 @@ def _as_either(spec: Spec) -> Either | None:
         if spec.kind[0] is not functools.partial:
             return None
         value = spec.compose(iter(spec.avals()))
+    elif type(spec) is Known and type(spec.value) is str:
+        value = spec.value
     elif type(spec) is Known and callable(spec.value) and not holds_inner(spec.value):
         value = spec.value
     else:

@@ -115,6 +115,11 @@ class Loop:
                 ". Bound the number of iterations (`for _ in range(n)` with `break`), or store "
                 "into an array of fixed size and count"
             )
+        if unlike.one[:1] in ("'", '"'):
+            instead = (
+                ". A text that grows has no end here: bound the number of iterations "
+                "(`for _ in range(n)` with `break`), or count in numbers what it is made of"
+            )
         return (NewObjects if unlike.is_of_objects() else TypeError)(
             f"{self.where()}: variable {self.name(position)}{describe(unlike.path)} is "
             f"{unlike.one} before an iteration and {unlike.other} after it; a loop whose number of "

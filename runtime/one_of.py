@@ -1,7 +1,8 @@
-"""A function chosen by data: several functions, and the number of the one that is meant.
+"""A function or text chosen by data: several of them, and the number of the one that is meant.
 
 f = np.sin if x > 0 else np.cos      # under `jit` and `vmap` a `OneOf` the two
 f(x)                                 # a branch of the program, or each lane its own
+mode = "up" if x > 0 else "down"     # the same of texts; `mode == "up"` asks the number
 """
 
 from __future__ import annotations
@@ -13,6 +14,7 @@ from collections.abc import Iterator, Sequence
 from typing import Any
 
 from overt.runtime.array import Array
+from overt.runtime.asked_again import MAY_BE_CHOSEN, AskedOfText
 from overt.runtime.aval import Aval
 from overt.runtime.carried import (
     Spec,
@@ -21,8 +23,11 @@ from overt.runtime.carried import (
 )
 from overt.runtime.chosen_objects import is_chosen, where_is
 from overt.runtime.derivatives import is_inexact
+from overt.runtime.errors import StagingError
 from overt.runtime.parts import is_array, parts_of
 from overt.runtime.plain import plain
+from overt.runtime.predicates import both, either, negated
+from overt.runtime.staging import is_known
 from overt.runtime.tree_registry import register_pytree_node
 from overt.runtime.world import World
 
@@ -65,15 +70,124 @@ class OneOf:
         """The same choice, once it is known not to be the first."""
         return OneOf(self.index - 1, self.functions[1:])
 
-    def __eq__(self, other: object) -> bool:
+    @property
+    def is_text(self) -> bool:
+        """Whether it is one of several texts."""
+        return bool(self.functions) and all(type(f) is str for f in self.functions)
+
+    def asked(self, answers: Sequence[bool]) -> Any:
+        """What is true of the one that is meant, from what is true of each.
+
+        Errors: AskedOfText where the text has no place for an answer that is known only later.
+        """
+        from overt.runtime import numpy as np
+
+        if all(answers) or not any(answers):
+            return bool(answers) and answers[0]
+        if not isinstance(self.index, Array):
+            return answers[self.index]
+        if not MAY_BE_CHOSEN.get():
+            raise AskedOfText(
+                "a text that data decides is asked for, and which one it is, is known only when "
+                "the program runs; compare what decided which one it is"
+            )
+        return np.asarray(answers)[self.index]
+
+    def __eq__(self, other: object) -> Any:
+        if self.is_text and type(other) is OneOf and other.is_text:
+            each = [both(other == f, self.asked([f == g for g in self.functions]))
+                    for f in dict.fromkeys(self.functions)]  # fmt: skip
+            return functools.reduce(either, each)
+        if self.is_text:
+            return self.asked([f == other for f in self.functions])
         raise NotImplementedError(
             "which function this is, is known only when the program runs: it cannot be compared; "
             "compare what decided which one it is"
         )
 
-    __hash__ = None  # type: ignore[assignment]
+    def __ne__(self, other: object) -> Any:
+        return negated(self == other)
+
+    def __bool__(self) -> Any:
+        return self.asked([bool(f) for f in self.functions]) if self.is_text else True
+
+    def __contains__(self, item: Any) -> Any:
+        return self.asked([item in f for f in self.functions])
+
+    def __hash__(self) -> int:
+        if self.is_text and not MAY_BE_CHOSEN.get():
+            self.asked([True, False])
+        raise TypeError(
+            "which text or function this is, is known only when the program runs: it can be no "
+            "member of a set, and no new key of a dictionary"
+        )
+
+    def __len__(self) -> int:
+        counts = {len(f) for f in self.functions} if self.is_text else set()
+        if len(counts) != 1:
+            raise StagingError(
+                "the length of a text that data decides is known only when the program runs"
+            )
+        return counts.pop()
+
+    def __add__(self, other: Any) -> Any:
+        return self.joined(other, lambda f, g: f + g)
+
+    def __radd__(self, other: Any) -> Any:
+        return self.joined(other, lambda f, g: g + f)
+
+    def joined(self, other: Any, join: Any) -> Any:
+        if not self.is_text:
+            return NotImplemented
+        if type(other) is str:
+            return OneOf(self.index, [join(f, other) for f in self.functions])
+        if type(other) is OneOf and other.is_text:
+            count = len(other.functions)
+            pairs = [join(f, g) for f in self.functions for g in other.functions]
+            return OneOf(self.index * count + other.index, pairs)
+        return NotImplemented
+
+    def __getattr__(self, name: str) -> Any:
+        if name.startswith("_") or not self.is_text or not hasattr(str, name):
+            raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
+
+        def method(*args: Any, **keywords: Any) -> Any:
+            found = [getattr(f, name)(*args, **keywords) for f in self.functions]
+            if all(type(x) is str for x in found):
+                return OneOf(self.index, found)
+            if all(type(x) is bool for x in found):
+                return self.asked(found)
+            from overt.runtime.chosen_objects import chosen_value
+
+            return chosen_value(self.index, found)
+
+        return method
+
+    def place_among(self, keys: Sequence[Any]) -> Any:
+        """The place of the text among the keys of a dictionary.
+
+        Errors: KeyError when the program runs, for one that is no key.
+        """
+        from overt.runtime import numpy as np
+        from overt.runtime.staged_builtins import raise_if
+
+        places = [keys.index(f) if f in keys else -1 for f in self.functions]
+        if not isinstance(self.index, Array):
+            return places[self.index]
+        for i, place in enumerate(places):
+            if place < 0:
+                missing = self.functions[i]
+                raise_if(self.index == i, KeyError, functools.partial(tuple, [missing]))
+        return np.maximum(np.asarray(places)[self.index], 0)
+
+    def __str__(self) -> str:
+        if self.is_text and not isinstance(self.index, Array):
+            return self.functions[self.index]
+        return repr(self)
 
     def __repr__(self) -> str:
+        if self.is_text and is_known(self.index):
+            return repr(self.functions[int(self.index)])
         names = [getattr(f, "__name__", repr(f)) for f in self.functions]
         return f"one of {', '.join(names)}"
 
@@ -228,8 +342,11 @@ def _flat(x: OneOf) -> tuple[tuple[Any, ...], Functions]:
     return (x.index, *(leaf for f in x.functions for leaf in held_by(f))), Functions(x.functions)
 
 
-def _from_flat(data: Any, values: Any) -> OneOf:
+def _from_flat(data: Any, values: Any) -> Any:
     index, *leaves = values
+    if all(type(f) is str for f in data.functions) and type(index) is not object:
+        if type(index) is int or isinstance(index, Array) and is_known(index) and not index.shape:
+            return data.functions[int(index)]
     rest = iter(leaves)
     return OneOf(index, [holding(f, rest) for f in data.functions])
 

@@ -13,9 +13,9 @@ import numpy as np
 
 from overt.runtime import config, eager, program_cache, staging
 from overt.runtime.array import DeviceArray, explained
+from overt.runtime.asked_again import asked_again
 from overt.runtime.aval import Aval
 from overt.runtime.joined_values import choosing
-from overt.runtime.listed_reads import reading_lists
 from overt.runtime.primitive import GRAPH
 from overt.runtime.special_methods import lifting_special_methods
 
@@ -58,7 +58,7 @@ class Program:
 
     def _stage(self) -> None:
         with collector_paused(), lifting_special_methods(self.fn):
-            self.graph = reading_lists(lambda: choosing(lambda: staging.trace(self.fn, self.avals)))
+            self.graph = asked_again(lambda: choosing(lambda: staging.trace(self.fn, self.avals)))
         self.out = self.graph.out
         self.checks = self.graph.capacities
         if self.checks and self.graph.effect and self.effects is None:

@@ -272,7 +272,7 @@ class _Rolled:
             endless = run_in(graph, lambda: predicate(loop.test(*values[2:])))  # type: ignore[misc]
         except Exception:  # it needs a number as Python's, and fails again where that matters
             return
-        if endless is True:
+        if endless is True and not any(type(x) is str for x in self.inits):
             self._refuse_changes(graph, values)
             raise StagingError(f"{loop.where()}: its test depends on no variable that it changes")
 

@@ -509,6 +509,11 @@ def is_kind(x: Any, kinds: Any) -> bool:
     return issubclass(x.kind, kinds) if type(x) is SomeOf else isinstance(x, kinds)
 
 
+def is_one(x: Any) -> bool:
+    """Whether a value is one of several functions or texts, by data."""
+    return hasattr(type(x), "__overt_each__")
+
+
 def holds(container: Any, item: Any) -> Any:
     """`item in container`, where only the running program may know.
 
@@ -520,19 +525,23 @@ def holds(container: Any, item: Any) -> Any:
         return False if i is None else container.flags[i]
     if isinstance(container, Array):
         return (container == item).any()
-    open_items = isinstance(item, Array) and not is_known(item)
+    open_items = isinstance(item, Array) and not is_known(item) or is_one(item)
     if type(container) is not SomeOf:
         if not isinstance(container, (list, tuple, set, frozenset, dict, range)):
             own = getattr(type(container), "__contains__", None)
             if isinstance(own, types.FunctionType):
                 return predicate(own(container, item))
             return item in container
-        if not open_items and not any(isinstance(x, Array) and not is_known(x) for x in container):
+        if not open_items and not any(
+            isinstance(x, Array) and not is_known(x) or is_one(x) for x in container
+        ):
             return item in container
     found: Any = False
     some = of_all(container if type(container) is SomeOf else list(container))
     for x, flag in zip(some.contents, some.flags, strict=True):
-        if isinstance(x, str) or isinstance(item, str):
+        if is_one(x) or is_one(item):
+            found = either(found, both(flag, predicate(x == item)))
+        elif isinstance(x, str) or isinstance(item, str):
             found = either(found, both(flag, x == item if type(x) is type(item) else False))
         else:
             found = either(found, both(flag, True if x is item else predicate(x == item)))

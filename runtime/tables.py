@@ -40,6 +40,8 @@ def item_of(table: Any, index: Any) -> Any:
         from overt.runtime import numpy as np
 
         return np.asarray(table)[index]
+    if is_text(index) and isinstance(table, dict):
+        return item_of(list(table.values()), index.place_among(list(table)))
     if not is_open_place(table, index):
         return table[key_of(table, index)]
     if isinstance(table, dict):
@@ -172,6 +174,9 @@ def symbolic_of(x: Any) -> Any:
 
 def with_item(table: Any, index: Any, value: Any) -> Any:
     """The items of a list with one replaced, by a number that is known only later."""
+    if is_text(index):
+        items = with_item(list(table.values()), index.place_among(list(table)), value)
+        return with_keys(table, dict(zip(table, items, strict=True)))
     if isinstance(table, dict):
         if index.transparent:  # it is being differentiated
             refuse_data(index)
@@ -185,6 +190,8 @@ def with_item(table: Any, index: Any, value: Any) -> Any:
 
 def is_open_place(table: Any, index: Any) -> bool:
     """Whether an index of a list, or a key of a dictionary, is known only later."""
+    if is_text(index):
+        return isinstance(table, dict) and bool(table)
     if not isinstance(index, Array) or index.shape:
         return False
     if type(table) not in BY_KEY:
@@ -193,6 +200,11 @@ def is_open_place(table: Any, index: Any) -> bool:
         if index.dtype.kind not in "iub":
             return False
     return not is_known(index)
+
+
+def is_text(index: Any) -> bool:
+    """Whether a key is one of several texts, by data."""
+    return type(index) is OneOf and index.is_text
 
 
 def counted(index: Any, table: Any, what: str = "") -> Any:

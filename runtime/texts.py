@@ -98,7 +98,9 @@ def said(x: Any) -> Any:
 
 
 def shown(x: Any) -> Any:
-    """A scalar array as the number it is, so that formats like `.2f` work."""
+    """A scalar array as the number it is, so that formats like `.2f` work; a text as it is."""
+    if getattr(x, "is_text", False):
+        return x.functions[int(x.index)]
     if isinstance(x, Array | numpy.ndarray) and not x.shape:
         return numpy.asarray(x).item()
     return x

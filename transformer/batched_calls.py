@@ -7,6 +7,7 @@ import types
 from collections.abc import Callable, Iterator
 from typing import Any
 
+from overt.runtime.asked_again import asked_again
 from overt.runtime.aval import aval_of
 from overt.runtime.batching import AUTO, vmap_call
 from overt.runtime.carried import Spec, spec_of
@@ -123,14 +124,10 @@ class VmapPull:
         if self.f.out_axes != 0:
             axes, out_bar = self.f.out_axes, in_first_lane(out_bar, self.f.out_axes, self.lanes)
             axes = tree_map(lambda axis: 0 if axis is None else axis, axes, is_leaf=is_none)
-        bars = vmap_call(
-            lambda lane, bar: self.spec.compose_leaves(lane)(bar),
-            (kept, out_bar),
-            (self.saved_axes, axes),
-            0,
-            self.lanes,
-            None,
-            self.f.axis_name,
+        run = lambda lane, bar: self.spec.compose_leaves(lane)(bar)
+        in_axes = self.saved_axes, axes
+        bars = asked_again(
+            lambda: vmap_call(run, (kept, out_bar), in_axes, 0, self.lanes, None, self.f.axis_name)
         )
         places = iter(self.places)
         return (

@@ -18,6 +18,7 @@ from collections.abc import Callable
 from typing import Any
 
 from overt.rewrites.refusal import Refusal
+from overt.runtime.asked_again import asked_again
 from overt.runtime.containers import COPIED, appended, at_place, changed, in_place, popped
 from overt.runtime.cotangents import Moved, Token, move, shapes_in
 from overt.runtime.custom import CustomRule
@@ -33,7 +34,6 @@ from overt.runtime.escape import (
     unchanged,
 )
 from overt.runtime.hidden import keeps_unseen
-from overt.runtime.listed_reads import reading_lists
 from overt.runtime.numpy.indexing import set_item
 from overt.runtime.one_of import OneOf, call_one, holds_floats, of_callables
 from overt.runtime.parts import is_array, parts_of
@@ -373,7 +373,7 @@ def of_transformed(f: Transformed, args: tuple[Any, ...], keywords: dict[str, An
     if isinstance(f, (Jitted, Identity)):
         return vjp_of(f.__wrapped__, *args, **keywords)
     if isinstance(f, Vmap) and not keywords:
-        found = reading_lists(lambda: vjp_of_vmap(f, args, vjp_of))
+        found = asked_again(lambda: vjp_of_vmap(f, args, vjp_of))
         if found is None:
             return None
         out, saved, bwd = found

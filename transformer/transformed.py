@@ -21,9 +21,9 @@ import numpy
 from overt.backend.pytrees import GetAttrKey
 from overt.runtime import special_methods
 from overt.runtime.array import Array
+from overt.runtime.asked_again import MAY_BE_CHOSEN
 from overt.runtime.closures import captured, captured_leaves
 from overt.runtime.handled import CATCHING
-from overt.runtime.listed_reads import ANY_MAY_BE_A_LIST
 from overt.runtime.ownership import is_users
 from overt.runtime.parts import Parts
 from overt.runtime.places import GENERATED
@@ -233,8 +233,8 @@ _alive: weakref.WeakKeyDictionary[types.FunctionType, dict[str, Any]] = weakref.
 def alive(fn: Any, chain: str, make: Callable[[], Any]) -> types.FunctionType:
     """The live function that a transformation makes of `fn`; one for each user function."""
     function: Any = target_of(fn).function
-    if ANY_MAY_BE_A_LIST.get():
-        chain += "|lists"
+    if MAY_BE_CHOSEN.get():
+        chain += "|asked"
     table = _alive.setdefault(function, {})
     found = table.get(chain)
     if found is None or not dependencies.unchanged(found[2], function):

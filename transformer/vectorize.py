@@ -6,8 +6,8 @@ import functools
 from collections.abc import Callable
 from typing import Any
 
+from overt.runtime.asked_again import asked_again
 from overt.runtime.batching import vmap_call
-from overt.runtime.listed_reads import reading_lists
 from overt.transformer import transformed
 from overt.transformer.transformed import Transformed, noted
 
@@ -36,7 +36,7 @@ class Vmap(Transformed):
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         with noted():
-            return reading_lists(lambda: self.batched(args, kwargs))
+            return asked_again(lambda: self.batched(args, kwargs))
 
     def batched(self, args: tuple, kwargs: dict[str, Any]) -> Any:
         return vmap_call(

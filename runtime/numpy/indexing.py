@@ -119,9 +119,14 @@ def getitem(x: Any, index: Any) -> Any:
     return item_at(x, index)
 
 
+def is_from_data(index: Any) -> bool:
+    """Whether an index is an array, or a key one of several texts that data chooses."""
+    return isinstance(index, Array) or hasattr(type(index), "__overt_each__")
+
+
 def item_at(x: Any, index: Any) -> Any:
-    """An item of a container; its number may be known only later."""
-    if isinstance(index, Array):
+    """An item of a container; its number or key may be known only later."""
+    if is_from_data(index):
         from overt.runtime.tables import item_of
 
         return item_of(x, index)
@@ -324,7 +329,7 @@ def refuse_imaginary(x: Any, value: Any) -> None:
 
 def replaced(x: Any, index: Any, value: Any) -> Any:
     """A copy of a container with one item replaced; tuples count as containers here."""
-    if isinstance(index, Array):
+    if is_from_data(index):
         from overt.runtime.tables import is_open_place, key_of, with_item
 
         if is_open_place(x, index):
@@ -390,7 +395,7 @@ def erase(x: Any, index: Any) -> Any:
         return None
     if on_device(x) or is_host_array(x):
         return set_item(x, index, 0)
-    if isinstance(x, dict) and not isinstance(index, Array) and index not in x:
+    if isinstance(x, dict) and not is_from_data(index) and index not in x:
         return x
     if isinstance(index, slice):
         return replaced(x, index, zeros_like_tree(x[index]))
@@ -419,9 +424,8 @@ def stored_part(g: Any, index: Any, value: Any, check: bool = True) -> Any:
     """`taken`; without `check` what lies out of range is left out."""
     if g is None:
         return None
-    if isinstance(g, dict) and not isinstance(
-        index, Array
-    ):  # an item of a `defaultdict` that nothing has set comes from nowhere
+    if isinstance(g, dict) and not is_from_data(index):
+        # An item of a `defaultdict` that nothing has set comes from nowhere.
         return g.get(index)
     if not (on_device(g) or is_host_array(g)):
         return item_at(g, index)
