@@ -96,6 +96,8 @@ class Expressions(ast.NodeTransformer):
         if isinstance(node, ast.Name):
             return self.plain_name(node.id)
         if isinstance(node, ast.Attribute):
+            if node.attr == "__class__" and self.may_be_of_any_kind(node.value):
+                return False
             return node.attr in PLAIN_ATTRIBUTES and not self.is_selection(node.value)
         if isinstance(node, ast.Subscript):
             return self.plain(node.value) and self.plain(node.slice)
@@ -131,6 +133,8 @@ class Expressions(ast.NodeTransformer):
         for op, left, right in zip(node.ops, parts, parts[1:], strict=False):
             if isinstance(op, ast.Is | ast.IsNot):
                 asked = asked_for_none(node)
+                if self.asks_for_kind(left) or self.asks_for_kind(right):
+                    return False
                 if self.may_be_chosen(left) and self.may_be_chosen(right):
                     return False  # `f is np.sin`, where `f` may be chosen by data
                 if asked is None or self.plain(asked) or self.is_given(asked):
@@ -153,6 +157,18 @@ class Expressions(ast.NodeTransformer):
             if not (self.plain(left) and self.plain(right)):
                 return False
         return True
+
+    def may_be_of_any_kind(self, node: ast.expr) -> bool:
+        """Whether data may decide of which class a value is."""
+        return MAY_BE_CHOSEN.get() and not self.plain(node)
+
+    def asks_for_kind(self, node: ast.expr) -> bool:
+        """Whether an expression is `type(x)` or `x.__class__` of what data may decide."""
+        if isinstance(node, ast.Call) and len(node.args) == 1:
+            asked = self.callees.is_builtin(node.func, type)
+            return asked and self.may_be_of_any_kind(node.args[0])
+        of_class = isinstance(node, ast.Attribute) and node.attr == "__class__"
+        return of_class and self.may_be_of_any_kind(node.value)  # type: ignore[attr-defined]
 
     def may_be_chosen(self, node: ast.expr) -> bool:
         """Whether a value may be an object or a function, of which data chose one among several."""
@@ -179,6 +195,8 @@ class Expressions(ast.NodeTransformer):
             if f.id in ("@is_sequence", "@is_mapping", "@is_a"):
                 return True
             if self.callees.is_builtin(f, *PLAIN_BUILTINS):
+                if self.callees.is_builtin(f, isinstance, type) and node.args:
+                    return not self.may_be_of_any_kind(node.args[0])
                 asked = self.callees.is_builtin(f, len) and node.args
                 return not (asked and (self.is_selection(asked[0]) or self.is_grown(asked[0])))
             simple = self.callees.is_builtin(f, *SIMPLE)
@@ -339,6 +357,8 @@ class Expressions(ast.NodeTransformer):
 
     def visit_Attribute(self, node: ast.Attribute) -> ast.expr:
         value = self.visit(node.value)
+        if node.attr == "__class__" and self.may_be_of_any_kind(node.value):
+            return self.helper("kind_of", value)
         if isinstance(node.ctx, ast.Load) and self.callees.properties.get(node.attr):
             return self.helper("lifted_attribute", value, core.constant(node.attr))
         return ast.copy_location(ast.Attribute(value, node.attr, node.ctx), node)
@@ -399,8 +419,9 @@ class Expressions(ast.NodeTransformer):
                 return self.helper("of_kind", node.func, *args)
         if target is type and len(args) == 1 and not self.plain(node.args[0]):
             return self.helper("kind_of", *args)
-        if target is isinstance and len(args) == 2 and may_be_container(node.args[1]):
-            return self.helper("is_kind", *args)
+        if target is isinstance and len(args) == 2:
+            if may_be_container(node.args[1]) or self.may_be_of_any_kind(node.args[0]):
+                return self.helper("is_kind", *args)
         if name in APPLYING and args and isinstance(node.args[0], ast.Name | ast.Attribute):
             if self.callees.is_builtin(node.args[0], *TEXTS):
                 x = ast.arguments([], [ast.arg("x")], None, [], [], None, [])

@@ -15,6 +15,7 @@ from collections.abc import Callable, Iterator, Sequence
 from typing import Any, NoReturn
 
 from overt.runtime.array import Array
+from overt.runtime.asked_again import MAY_BE_CHOSEN, AskedOfText
 from overt.runtime.changes import with_parts
 from overt.runtime.joined_values import (
     by_reference,
@@ -66,10 +67,15 @@ class Chosen:
     def __init__(self, index: Any, objects: Sequence[Any]) -> None:
         object.__setattr__(self, "__overt_index__", index)
         object.__setattr__(self, "__overt_objects__", tuple(objects))
+        if len(kinds_of(self)) > 1 and not MAY_BE_CHOSEN.get():
+            raise AskedOfText(
+                "data decides of which class an object is; ask what decided it instead of the "
+                "object, or give both sides objects of one class"
+            )
 
     @property
     def __class__(self) -> Any:
-        kinds = {type(x) for x in self.__overt_objects__}
+        kinds = kinds_of(self)
         return kinds.pop() if len(kinds) == 1 else Chosen
 
     @__class__.setter
@@ -128,6 +134,21 @@ class Chosen:
         from overt.runtime.truth import not_
 
         return not_(self == other)
+
+
+def kinds_of(x: Chosen) -> set[type]:
+    """The classes of which the chosen object may be."""
+    return {type(each) for each in x.__overt_objects__}
+
+
+def chosen_kind(x: Chosen, kinds: Any) -> Any:
+    """`isinstance(x, kinds)`"""
+    from overt.runtime import numpy as np
+
+    answers = [isinstance(each, kinds) for each in x.__overt_objects__]
+    if all(answers) or not any(answers):
+        return answers[0]
+    return np.asarray(answers)[x.__overt_index__]
 
 
 def _method(call: Callable) -> Callable:

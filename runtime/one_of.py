@@ -98,7 +98,7 @@ class OneOf:
             each = [both(other == f, self.asked([f == g for g in self.functions]))
                     for f in dict.fromkeys(self.functions)]  # fmt: skip
             return functools.reduce(either, each)
-        if self.is_text:
+        if self.is_text or all(isinstance(f, type) for f in self.functions):
             return self.asked([f == other for f in self.functions])
         raise NotImplementedError(
             "which function this is, is known only when the program runs: it cannot be compared; "

@@ -472,12 +472,17 @@ def is_flag(x: Any) -> bool:
     return isinstance(x, (Array, ndarray, bool_)) and not x.shape
 
 
-def kind_of(x: Any) -> type:
+def kind_of(x: Any) -> Any:
     """`type(x)`, where `x` may be such a container.
 
     >>> kind_of([1])
     <class 'list'>
     """
+    if hasattr(type(x), "__overt_objects__"):
+        from overt.runtime.one_of import OneOf
+
+        kinds = [type(each) for each in x.__overt_objects__]
+        return OneOf(x.__overt_index__, kinds) if len(set(kinds)) > 1 else kinds[0]
     return x.kind if type(x) is SomeOf else type(x)
 
 
@@ -500,12 +505,16 @@ def of_kind(kind: type, x: Any) -> Any:
     return some_of(kind, made.labels, made.contents, made.flags, made.ordered)
 
 
-def is_kind(x: Any, kinds: Any) -> bool:
+def is_kind(x: Any, kinds: Any) -> Any:
     """`isinstance(x, kinds)`, where `x` may be such a container.
 
     >>> is_kind([1], (list, tuple))
     True
     """
+    if hasattr(type(x), "__overt_objects__"):
+        from overt.runtime.chosen_objects import chosen_kind
+
+        return chosen_kind(x, kinds)
     return issubclass(x.kind, kinds) if type(x) is SomeOf else isinstance(x, kinds)
 
 
