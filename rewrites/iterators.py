@@ -75,6 +75,9 @@ def iterators_as_lists(
 ) -> ast.FunctionDef:
     """A function with its iterators as lists; those of nested functions are theirs."""
     found = [n for s in node.body if not isinstance(s, NESTED) for n in own_nodes(s)]
+    for s in (n for n in found if isinstance(n, ast.For)):
+        if isinstance(s.iter, ast.Call) and known(s.iter.func) == "itertools.groupby":
+            s.iter = groups_as_lists(s, known)
     calls = [n for n in found if isinstance(n, ast.Call)]
     if any(isinstance(n, ast.Name) and n.id == "StopIteration" for n in found):
         return node
@@ -95,6 +98,33 @@ def iterators_as_lists(
     made = copy.copy(node)
     made.body = body
     return ast.fix_missing_locations(made)
+
+
+def groups_as_lists(s: ast.For, known: Known) -> ast.expr:
+    """What a loop over `groupby` runs over, each group a list where it is read once, and whole."""
+    names = [t.id for t in getattr(s.target, "elts", ()) if isinstance(t, ast.Name)]
+    if len(names) != 2 or names[0] == names[1]:
+        return s.iter
+    key, group = names
+    nodes = [n for inner in s.body for n in ast.walk(inner)]
+    reads = [n for n in nodes if isinstance(n, ast.Name) and n.id == group]
+    whole: list[ast.expr] = []
+    for n in nodes:
+        if isinstance(n, ast.For):
+            whole.append(n.iter)
+        elif isinstance(n, ast.ListComp | ast.GeneratorExp | ast.SetComp | ast.DictComp):
+            whole.append(n.generators[0].iter)
+        elif isinstance(n, ast.Call) and known(n.func) in WHOLE:
+            whole += n.args
+    loops = [n for n in nodes if isinstance(n, ast.For | ast.While)]
+    again = [n for loop in loops for inner in loop.body for n in ast.walk(inner)]
+    if len(reads) != 1 or not any(n is reads[0] for n in whole) or reads[0] in again:
+        return s.iter
+    items = ast.Call(ast.Name("list", ast.Load()), [ast.Name(group, ast.Load())], [])
+    pair = ast.Tuple([ast.Name(key, ast.Load()), items], ast.Load())
+    target = ast.Tuple([ast.Name(n, ast.Store()) for n in names], ast.Store())
+    made = ast.ListComp(pair, [ast.comprehension(target, s.iter, [], 0)])
+    return ast.fix_missing_locations(ast.copy_location(made, s.iter))
 
 
 def maker_of_lists(

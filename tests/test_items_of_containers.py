@@ -6,6 +6,7 @@ plain Python and finite differences in float64.
 
 from __future__ import annotations
 
+import itertools
 from collections import Counter
 
 import numpy
@@ -275,3 +276,21 @@ def test_never_lost_further(f):
     for transformed in (overt.jit(f), overt.grad(f)):
         with pytest.raises((Refusal, NotImplementedError), match="stands for or holds|part of"):
             transformed(0.7)
+
+
+def groups(x):
+    values = [x, 2.0, x * x, 3.0]
+    total = 0.0
+    for key, group in itertools.groupby(range(4), key=lambda k: k // 2):
+        total = total + (key + 1) * sum(values[k] for k in group) * x
+    for _, group in itertools.groupby([0, 0, 1]):
+        for k in group:
+            total = total * values[k]
+    return total
+
+
+def test_groups(x64):
+    numpy.testing.assert_allclose(overt.jit(groups)(0.7), groups(0.7), rtol=1e-12)
+    numpy.testing.assert_allclose(overt.grad(groups)(0.7), slope(groups, 0.7), rtol=1e-6)
+    fast = overt.jit(overt.grad(groups))
+    numpy.testing.assert_allclose(fast(0.7), slope(groups, 0.7), rtol=1e-6)
