@@ -14,7 +14,7 @@ from collections.abc import Collection
 import overt.runtime.numpy as ours
 from overt.rewrites import core
 from overt.rewrites.core import Assign, For, Function, If, While
-from overt.rewrites.zeroed import is_zeroed
+from overt.rewrites.zeroed import is_zeroed, zeroed_names
 
 TIMES = ("@times", "@times_both")
 GUARDS = ("@over", *TIMES, "@reached_by", "@unless_zero")
@@ -178,6 +178,8 @@ def plain_where_finite(f: Function, risky: set[str], chooses: bool) -> Function:
     What is made of whole matrices may be singular; it is guarded if the text `chooses` by data.
     """
 
+    zeroed = zeroed_names(f)
+
     class Plain(ast.NodeTransformer):
         def visit_Call(self, node: ast.Call) -> ast.expr:
             self.generic_visit(node)
@@ -190,7 +192,7 @@ def plain_where_finite(f: Function, risky: set[str], chooses: bool) -> Function:
             if name == "@unless_zero":
                 return node if chooses else unguarded(node)
             if name == "@reached_by":
-                zero = is_zeroed(node.args[1], set())
+                zero = is_zeroed(node.args[1], zeroed)
                 return node if zero and is_risky(node.args[2], risky) else unguarded(node)
             first, second = (is_risky(a, risky) for a in node.args)
             if name == "@over":

@@ -61,6 +61,10 @@ def is_zeroed(node: ast.expr, names: set[str]) -> bool:
         name = name or getattr(node.func, "id", "").lstrip("@")
         if name == "where" and len(node.args) == 3:
             return is_zeroed(node.args[1], names) or is_zeroed(node.args[2], names)
+        if name == "einsum":
+            return any(is_zeroed(a, names) for a in node.args)
+        if name == "reached_by" and len(node.args) == 3:
+            return is_zeroed(node.args[2], names)
         if name in ("times", "times_both", "over", *LINEAR) and node.args:
             return is_zeroed(node.args[0], names)
     return False
