@@ -14,7 +14,7 @@ from typing import Any
 
 import numpy
 
-from overt.runtime.numpy.zeros import zero_with
+from overt.runtime.numpy.zeros import over, times, zero_with
 from overt.runtime.primitive import composite
 
 
@@ -73,13 +73,13 @@ def transposed(dot: Callable[[Any], Any], g: Any, a: Any) -> Any:
     arrays=("x", "gaps"),
     vjp=(
         lambda g, out, x, gaps: over_gaps(g, gaps),
-        lambda g, out, x, gaps: sum_to(-over_gaps(g * out, gaps), gaps),
+        lambda g, out, x, gaps: sum_to(-over_gaps(times(g, out), gaps), gaps),
     ),
 )
 def over_gaps(x: Any, gaps: Any) -> Any:
     """x / gaps, and 0 for 0 / 0: NaN where vectors of equal values would have to turn."""
     tied = gaps == 0
-    return np.where(tied, np.where(x == 0, 0.0, numpy.nan), x / np.where(tied, 1.0, gaps))
+    return np.where(tied, np.where(x == 0, 0.0, numpy.nan), over(x, np.where(tied, 1.0, gaps)))
 
 
 # Cholesky, triangular solve -----------------------------------------------------------------------
