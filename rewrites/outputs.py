@@ -226,7 +226,7 @@ class Outputs(NumpyStores):
         if found is None or bound is None:
             return frozenset()
         given = [(i, bound.args[i]) for i in found[1] if i < len(bound.args)]
-        outside = {i for i, a in given if self.is_outside(a)}
+        outside = {i for i, a in given if self.is_outside(a) and not self.is_part(a)}
         own = [a for i, a in given if i not in outside and changed_roots(a) & self.local]
         return frozenset() if own else frozenset(outside)
 
