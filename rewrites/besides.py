@@ -167,7 +167,7 @@ class Besides(Relations, Known):
         viewed: list[str] = []
         inside: list[str] = []  # names of what may hold a view
         if isinstance(place, ast.Name):
-            alive = {n for n in alive if self.lineage.may_meet(place.id, n)}
+            alive = {n for n in alive if self.lineage.may_reach(place.id, n, inside=True)}
         for n in sorted(alive - noted - pointing.bound):
             reach = pointing.reach(pointing.of(core.name(n)), without, pointing.times.get(id(s)))
             met = [r for r in refs if r.site in reach]

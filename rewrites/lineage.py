@@ -40,6 +40,10 @@ class Lineage:
                     for t, v in zip(s.target, value.elts, strict=True):
                         for n in core.pattern_names(t):
                             self.sources[n] = set() if is_new(v) else self.live(v)
+            elif isinstance(s, core.Do):  # a call for its effect may store each into the others
+                together = {n for n in core.reads(s.node) if is_local(n)}
+                for n in together:
+                    self.held[n] = self.held.get(n, set()) | (together - {n})
             elif isinstance(s, If):
                 self.visit(s.then, loops)
                 self.visit(s.orelse, loops)

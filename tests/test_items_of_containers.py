@@ -271,9 +271,26 @@ def of_an_inner_one(x):
     return rows[1]["in"]["a"]
 
 
-@pytest.mark.parametrize("f", [of_a_helper, of_an_inner_one])
+class Keeper:
+    def __init__(self):
+        self.rows = []
+
+    def keep(self, row):
+        self.rows.append(row)
+
+
+def of_a_method(x):
+    keeper = Keeper()
+    for _ in range(2):
+        row = {}
+        keeper.keep(row)
+        row["a"] = x * x
+    return keeper.rows[1]["a"]
+
+
+@pytest.mark.parametrize("f", [of_a_helper, of_an_inner_one, of_a_method])
 def test_never_lost_further(f):
-    for transformed in (overt.jit(f), overt.grad(f)):
+    for transformed in (overt.jit(f), overt.jit(overt.grad(f))):
         with pytest.raises((Refusal, NotImplementedError), match="stands for or holds|part of"):
             transformed(0.7)
 
