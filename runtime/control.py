@@ -222,6 +222,8 @@ def _staged(loop: Loop, values: tuple) -> tuple:
             except Exception as again:
                 if isinstance(again, Unlike) and again.is_none():
                     return _loop_tuple(loop, values, none=True)
+                if first_answer(loop, values) is False:
+                    return values
                 if not _starts(loop, values):
                     raise _explained(loop, again) from None
         if isinstance(error, Unrolled):  # for these lists, which may be others the next time

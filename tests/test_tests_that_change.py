@@ -5,6 +5,8 @@ The oracles are plain Python, finite differences in float64, and a loop for `vma
 
 from __future__ import annotations
 
+from collections import deque
+
 import numpy
 import pytest
 
@@ -45,6 +47,16 @@ def until_a_mark(x, y):
     while tokens.take() != ".":
         value = value * x + y
     return value * tokens.i
+
+
+def digits_of_a_queue(x, y):
+    symbols, total = deque("C2H6O12"), x
+    while symbols:
+        element, digits = symbols.popleft(), ""
+        while symbols and symbols[0].isdigit():
+            digits += symbols.popleft()
+        total = total * y + int(digits or "1") * (x if element == "H" else 1.0)
+    return total
 
 
 class Stepper:
@@ -90,7 +102,15 @@ def counted_calls(x, y):
 
 
 @pytest.mark.parametrize(
-    "f", [tokenizer, until_a_mark, stepper_with_break, steppers_in_a_loop, counted_calls]
+    "f",
+    [
+        digits_of_a_queue,
+        tokenizer,
+        until_a_mark,
+        stepper_with_break,
+        steppers_in_a_loop,
+        counted_calls,
+    ],
 )
 def test_tests_that_change_objects(f, x64):
     values = [f(x, y) for x, y in zip(XS, YS, strict=True)]
