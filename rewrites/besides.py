@@ -324,7 +324,7 @@ class Besides(Relations, Known):
                 whole = whole or r.view < ITEM and reach[r.site] < ITEM
                 if surely and known and r.view < ITEM:
                     self.refuse_change(s, call, n)
-            if met and whole and all(map(is_item, given)):
+            if met and whole and given and all(map(is_item, given)):
                 for item in given:  # an array of numbers is not changed by what happens to one
                     if isinstance(item, ast.Subscript):
                         self.mark_place(s, "@unshared_item", item, [])

@@ -1,4 +1,4 @@
-"""A class with `+=` of its own; in a module that has one, every `+=` may be its."""
+"""Classes with `+=` and `__setattr__` of their own: in a module that has one, each may be its."""
 
 
 class Growing:
@@ -20,3 +20,19 @@ def grown_in_place(x):
     for k in range(3):
         total += Growing(k * x)
     return (total + Growing(x * x)).x
+
+
+class Watched:
+    """A class that does something when a field is stored."""
+
+    def __init__(self, x):
+        self.x = x
+
+    def __setattr__(self, name, value):
+        object.__setattr__(self, name, 2 * value)
+
+
+def hooks(x):
+    w = Watched(x)
+    w.x = w.x + 1.0
+    return w.x * x

@@ -16,6 +16,7 @@ import pytest
 
 import overt
 from overt.runtime.errors import RecordedWarning
+from tests.growing import hooks
 from tests.ways import assert_every_way
 
 
@@ -360,16 +361,6 @@ def test_the_text_has_fields_for_the_object() -> None:
     assert "body_vel" in text and "Body(" not in text
 
 
-class Watched:
-    """A class that does something when a field is stored."""
-
-    def __init__(self, x):
-        self.x = x
-
-    def __setattr__(self, name, value):
-        object.__setattr__(self, name, 2 * value)
-
-
 class Lazy:
     def __init__(self, x):
         self.x = x
@@ -414,12 +405,6 @@ class Shadowing:
 
 
 scale_of_all = 3.0
-
-
-def hooks(x):
-    w = Watched(x)
-    w.x = w.x + 1.0
-    return w.x * x
 
 
 def missing_fields(x):

@@ -207,19 +207,21 @@ def _function_source(fn: types.FunctionType) -> Any:
         function = load.core_of(loaded)
         source = core.Source(
             (function,), loaded.namespace, file=loaded.file.name, load=_core_or_none,
-            by_fields=(function, functools.partial(_source_by_fields, loaded)),
+            by_fields=(function, functools.partial(_source_by_fields, weakref.ref(fn))),
         )  # fmt: skip
         found = _sources[fn] = (loaded.node, source, definition)
     return found[1]
 
 
-def _source_by_fields(loaded: Any) -> Any:
+def _source_by_fields(of: weakref.ref[types.FunctionType]) -> Any:
     from overt.rewrites import core
     from overt.transformer import load
     from overt.transformer.kinds import by_fields
 
-    other = by_fields(loaded)
-    if other is None:
+    fn = of()
+    loaded = load.load(fn) if fn is not None else None
+    other = by_fields(loaded) if loaded is not None else None
+    if loaded is None or other is None:
         return None
     function = load.core_of(other, changed=True)
     return core.Source((function,), loaded.namespace, file=loaded.file.name, load=_core_or_none)
