@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 import overt
-from tests.growing import grown_in_place
+from tests.growing import grown_in_place, hooks
 from tests.ways import assert_every_way
 
 
@@ -64,7 +64,7 @@ def on_a_side(x):
     return (a * b).re if x > 1 else (a + b).im * x
 
 
-@pytest.mark.parametrize("f", [mandelbrot, operators, grown_in_place, on_a_side])
+@pytest.mark.parametrize("f", [mandelbrot, operators, grown_in_place, on_a_side, hooks])
 def test_operators_of_objects(f: Any) -> None:
     assert_every_way(f)
 

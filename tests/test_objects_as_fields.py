@@ -16,7 +16,6 @@ import pytest
 
 import overt
 from overt.runtime.errors import RecordedWarning
-from tests.growing import hooks
 from tests.ways import assert_every_way
 
 
@@ -476,7 +475,7 @@ def by_a_loops_variable(x):
 
 @pytest.mark.parametrize(
     "f",
-    [hooks, missing_fields, by_setter, chained, with_two_names, in_a_list,
+    [missing_fields, by_setter, chained, with_two_names, in_a_list,
      one_name_inside, kept_by_a_function, by_a_variable, by_a_loops_variable],
 )  # fmt: skip
 def test_what_fields_do_not_tell_is_as_right(f: Any) -> None:
