@@ -186,6 +186,8 @@ class Besides(Relations, Known):
                 helper = "@apart_items" if items else "@apart_arrays" if in_place else "@apart"
                 if isinstance(s, Assign) and s.in_place and not made:
                     helper = "@apart_values"
+                elif helper == "@apart" and is_users_call(getattr(s, "value", None)):
+                    helper = "@apart_containers"
             self.mark_place(s, helper, place, whole)
         if viewed and not items:
             self.mark_place(s, "@apart_views", place, viewed)
@@ -446,6 +448,13 @@ def root_of(node: ast.expr) -> str:
 def is_path(node: ast.expr) -> bool:
     """Whether an expression only reads attributes of a name."""
     return bool(root_of(node))
+
+
+def is_users_call(node: ast.AST | None) -> bool:
+    """Whether a function of the user's is called by its name."""
+    return isinstance(node, ast.Call) and not core.base(getattr(node.func, "id", "@")).startswith(
+        "@"
+    )
 
 
 def is_item(node: ast.expr) -> bool:

@@ -17,6 +17,7 @@ from overt.runtime.parts import is_array
 __all__ = [
     "apart",
     "apart_arrays",
+    "apart_containers",
     "apart_held",
     "apart_inside",
     "apart_items",
@@ -58,6 +59,15 @@ def apart_arrays(x: Any, *others: Any, beside: Any = None) -> None:
         for held in held_by(candidate):  # data chooses whose attribute changes
             apart_arrays(held, *others, beside=candidate)
     if getattr(x, "ndim", 0) > 0:
+        apart(x, *others, beside=beside)
+
+
+def apart_containers(x: Any, *others: Any, beside: Any = None) -> None:
+    """The same before a function of the user's changes x; a number is given a new value there.
+
+    >>> apart_containers(1.0, 1.0)
+    """
+    if getattr(x, "ndim", 1) > 0:
         apart(x, *others, beside=beside)
 
 
