@@ -144,8 +144,10 @@ def test_branch_mismatch_names_the_variable():
     with pytest.raises(TypeError, match=r"give y different types: float64\[2\] and float64\[\]"):
         staged(f)(1.0)
 
-    with pytest.raises(TypeError, match=r"different types: 'a' of type str and 'b' of type str"):
-        staged(lambda x: cond(x > 0, lambda: "a", lambda: "b"))(1.0)
+    with pytest.raises(
+        TypeError, match=r"different types: b'a' of type bytes and b'b' of type bytes"
+    ):
+        staged(lambda x: cond(x > 0, lambda: b"a", lambda: b"b"))(1.0)
 
 
 def test_undefined_on_one_side():

@@ -56,9 +56,9 @@ def test_every_way(f: Callable[[Any], Any]) -> None:
 
 def test_more_iterations_than_can_be_branches() -> None:
     def endless(x):
-        at, texts = 0, ["a", "b"]
+        at, tables = 0, [{"a": 1.0}, {"b": 2.0}]
         while True:
-            x = x + len(texts[at % 2])
+            x = x + len(tables[at % 2])
             at += 1
             if x > 1000.0:
                 break

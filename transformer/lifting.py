@@ -62,7 +62,8 @@ def from_cache(f: Any, /, *args: Any, **kwargs: Any) -> Any:
     """
     given = World(args, kwargs, caches=False).leaves()
     roots = [*given, *captured_leaves((args, kwargs, f.__wrapped__), lambda x: not is_known(x))]
-    if GRAPH.get() is None and all(is_known(x) or x.transparent for x in roots):
+    known = GRAPH.get() is None and all(is_known(x) or x.transparent for x in roots)
+    if known and is_hashable((*args, *kwargs.values())):
         return f(*args, **kwargs)  # Python runs it, on values that carry their derivatives
     if not all(map(is_known, roots)):
         found = transformed.lifted(f.__wrapped__)(*args, **kwargs)
@@ -75,6 +76,14 @@ def from_cache(f: Any, /, *args: Any, **kwargs: Any) -> Any:
         watch.thing(found)
         watch.work()
     return found
+
+
+def is_hashable(x: Any) -> bool:
+    try:
+        hash(x)
+    except TypeError:
+        return False
+    return True
 
 
 def _at_once(f: Callable, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
