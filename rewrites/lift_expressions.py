@@ -32,6 +32,7 @@ from overt.rewrites.numpy_receivers import TAKING
 from overt.rewrites.scopes import changes_objects, locals_of
 from overt.rewrites.selections import is_selection
 from overt.runtime.asked_again import MAY_BE_CHOSEN
+from overt.runtime.changing_code import may_change
 from overt.runtime.plain import twin_of
 
 if TYPE_CHECKING:
@@ -527,6 +528,11 @@ class Expressions(ast.NodeTransformer):
         if isinstance(f, ast.Lambda):
             return self.visit(f)
         value = self.object(f)
+        if isinstance(f, ast.Name) and f.id in getattr(
+            self.callees.resolver.namespace, "cells", ()
+        ):
+            if isinstance(value, types.FunctionType) and may_change(value.__code__):
+                return self.helper("lifted", self.visit(f))  # others give it what it changes
         if value is not None:
             if self.callees.is_known(value) or not callable(value):
                 return f

@@ -45,7 +45,7 @@ from overt.runtime.special_methods import lifting_special_methods
 from overt.runtime.tangents import class_has_operators, listed
 from overt.runtime.tree import tree_leaves
 from overt.runtime.world import is_users_object
-from overt.transformer import transformed
+from overt.transformer import transformed, where_it_stands
 from overt.transformer.custom import custom_gradient
 from overt.transformer.function_pairs import (
     ArrangedPull,
@@ -125,6 +125,8 @@ def call_pair(f: Any, args: tuple[Any, ...], keywords: dict[str, Any]) -> Any:
     f = transformed.unlifted(f)
     if transformed.takes_turns(f):
         raise Escape(f, TURNS)
+    if BY_SOURCE.get() and where_it_stands.changed_of(f, args, keywords):
+        raise Escape(f, where_it_stands.CHANGES)
     if f is vjp_of:
         return differentiated_vjp(args, keywords)
     if is_wrapper(f):

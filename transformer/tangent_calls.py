@@ -31,7 +31,7 @@ from overt.runtime.tangents import (
     zero_dot,
 )
 from overt.runtime.world import is_users_object
-from overt.transformer import calls, function_pairs, transformed
+from overt.transformer import calls, function_pairs, transformed, where_it_stands
 from overt.transformer.calls import apply_to, call_method, vjp_of
 from overt.transformer.escapes import or_on_values
 from overt.transformer.function_pairs import FunctionPull, arranged
@@ -72,6 +72,8 @@ def jvp_of(
     """
     if transformed.takes_turns(getattr(f, "__func__", f)):
         raise Escape(f, calls.TURNS)
+    if BY_SOURCE.get() and where_it_stands.changed_of(f, args, keywords or {}):
+        raise Escape(f, where_it_stands.CHANGES)
     dots = tuple(dots_of_view(x, d) for x, d in zip(args, dots, strict=True))
     args = tuple(map(listed, args))
     keywords, keyword_dots = dict(keywords or {}), dict(keyword_dots or {})

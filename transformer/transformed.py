@@ -302,7 +302,9 @@ def lifted(fn: Any) -> Callable[..., Any]:
             return fn
         live = alive(fn, "|lift", lambda: lift(source_of(fn), outermost=False))
         live.__dict__["__overt_lifts__"] = weakref.ref(fn)
-        return live
+        from overt.transformer import where_it_stands
+
+        return where_it_stands.form(fn, live)
     if isinstance(fn, types.MethodType):
         return functools.partial(lifted(fn.__func__), fn.__self__)
     if isinstance(fn, functools.partial):
