@@ -394,7 +394,8 @@ def called_by(resolver: Resolver, name: str) -> core.Function | None:
     kind, _, member = name.partition(".")
     found = resolver.object(core.name(kind))
     if member:  # `Box.__init__`, what a call of a class runs
-        found = vars(found).get(member) if isinstance(found, type) else None
+        classes = found.__mro__ if isinstance(found, type) else ()
+        found = next((vars(c)[member] for c in classes if member in vars(c)), None)
     return users_function(found)
 
 
