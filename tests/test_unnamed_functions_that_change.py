@@ -15,7 +15,6 @@ import overt
 from overt.rewrites.refusal import Refusal
 from tests.ways import assert_every_way
 
-
 pytestmark = pytest.mark.filterwarnings("ignore::overt.errors.RecordedWarning")
 
 

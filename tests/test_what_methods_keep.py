@@ -1,4 +1,4 @@
-"""What a method keeps of its arguments in a list of its object, which a class above may have made."""
+"""What a method keeps of its arguments in a list of its object; a class above may have made it."""
 
 from __future__ import annotations
 
