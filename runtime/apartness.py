@@ -67,7 +67,7 @@ def apart_containers(x: Any, *others: Any, beside: Any = None) -> None:
 
     >>> apart_containers(1.0, 1.0)
     """
-    if getattr(x, "ndim", 1) > 0:
+    if getattr(x, "ndim", 0) > 0 or is_changeable(x):
         apart(x, *others, beside=beside)
 
 

@@ -115,7 +115,15 @@ def vjp_of(f: Any, *args: Any, **keywords: Any) -> tuple[Any, Callable[[Any], An
     return recorded(f, args, keywords)
 
 
-def call_pair(f: Any, args: tuple[Any, ...], keywords: dict[str, Any]) -> Any:
+def vjp_from_outside(f: Any, *args: Any) -> tuple[Any, Callable[[Any], Any]]:
+    """`vjp_of` as the user calls it: nothing that reads the arguments later is differentiated."""
+    found = call_pair(f, args, {}, outside=True)
+    return found if found is not None else recorded(f, args, {})
+
+
+def call_pair(
+    f: Any, args: tuple[Any, ...], keywords: dict[str, Any], outside: bool = False
+) -> Any:
     """The ways to differentiate a call that are better than recording it; None if there is none."""
     f = of_callables(f)
     if type(f) is OneOf:
@@ -125,7 +133,7 @@ def call_pair(f: Any, args: tuple[Any, ...], keywords: dict[str, Any]) -> Any:
     f = transformed.unlifted(f)
     if transformed.takes_turns(f):
         raise Escape(f, TURNS)
-    if BY_SOURCE.get() and where_it_stands.changed_of(f, args, keywords):
+    if not outside and BY_SOURCE.get() and where_it_stands.changed_of(f, args, keywords):
         raise Escape(f, where_it_stands.CHANGES)
     if f is vjp_of:
         return differentiated_vjp(args, keywords)

@@ -172,12 +172,12 @@ def vjp(fun: Callable, *primals: Any, has_aux: bool = False, reduce_axes: Any = 
     >>> [float(bar) for bar in pullback(1.0)]
     [3.0, 2.0]
     """
-    from overt.transformer.calls import recorded_whole, vjp_of
+    from overt.transformer.calls import recorded_whole, vjp_from_outside
 
     arrays = tree_map(_as_result, primals)
     with noted():
         out, pull = or_on_values(
-            lambda: vjp_of(fun, *arrays),
+            lambda: vjp_from_outside(fun, *arrays),
             lambda: recorded_whole(fun, arrays),
             transformed.name_of(fun),
             fun, arrays,

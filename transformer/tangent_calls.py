@@ -51,7 +51,7 @@ FINAL = "takes a value out"  # a refusal that running on values does not help wi
 def jvp_at_top(f: Any, args: tuple, dots: tuple) -> Pair:
     """`jvp_of` for a call that no other derivative is around."""
     return or_on_values(
-        lambda: jvp_of(f, args, dots),
+        lambda: jvp_of(f, args, dots, outside=True),
         lambda: on_values(f, args, dots, {}, {}, outermost=True),
         transformed.name_of(f),
         f, args,
@@ -65,14 +65,17 @@ def jvp_of(
     keywords: Mapping[str, Any] | None = None,
     keyword_dots: Mapping[str, Any] | None = None,
     f_dot: Any = None,
+    outside: bool = False,
 ) -> Pair:
     """Call `f`; its result and the result's tangent. A None among the tangents is a zero.
 
-    `f_dot` is the tangent of what f itself holds: a method's object, a partial's arguments.
+    `f_dot` is the tangent of what f itself holds: a method's object, a partial's arguments;
+    `outside` says that the user calls, so that nothing reads the arguments later.
     """
     if transformed.takes_turns(getattr(f, "__func__", f)):
         raise Escape(f, calls.TURNS)
-    if BY_SOURCE.get() and where_it_stands.changed_of(f, args, keywords or {}):
+    unseen = BY_SOURCE.get() and not outside
+    if unseen and where_it_stands.changed_of(f, args, keywords or {}):
         raise Escape(f, where_it_stands.CHANGES)
     dots = tuple(dots_of_view(x, d) for x, d in zip(args, dots, strict=True))
     args = tuple(map(listed, args))
