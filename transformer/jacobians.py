@@ -16,7 +16,7 @@ from overt.runtime.jacobians import columns_of, rows_of
 from overt.runtime.parts import is_array, with_aux
 from overt.runtime.tangents import tangent_for
 from overt.runtime.tree import tree_flatten, tree_leaves, tree_map, tree_structure
-from overt.transformer import transformed
+from overt.transformer import transformed, where_it_stands
 from overt.transformer.escapes import or_on_values
 from overt.transformer.gradients import FLOAT0, Gradient, behind
 from overt.transformer.held import LinearFunction
@@ -28,9 +28,9 @@ def runner(fn: Callable, *trees: Any) -> Callable:
     """`fn` in the form that these arguments need."""
     if isinstance(fn, Transformed) or not transformed.has_source(fn):
         return fn
-    return (
-        transformed.lifted(fn) if transformed.needs_lifting(trees, of=fn) else transformed.plain(fn)
-    )
+    if not transformed.needs_lifting(trees, of=fn):
+        return transformed.plain(fn)
+    return where_it_stands.from_outside(transformed.lifted(fn))
 
 
 # --- forward mode

@@ -57,8 +57,14 @@ def form(fn: types.FunctionType, live: types.FunctionType) -> Callable[..., Any]
 
     call.__name__, call.__qualname__ = fn.__name__, fn.__qualname__
     call.__dict__["__overt_lifts__"] = live.__dict__["__overt_lifts__"]
+    call.__dict__["__overt_live__"] = live
     live.__dict__["__overt_where_it_stands__"] = call
     return call
+
+
+def from_outside(form: Callable[..., Any]) -> Callable[..., Any]:
+    """The lifted form that the user calls directly, of whose arguments nothing is read later."""
+    return getattr(form, "__overt_live__", form)
 
 
 def in_place(fn: types.FunctionType, names: tuple[str, ...]) -> Callable[..., Any]:
