@@ -32,20 +32,24 @@ def or_by_fields(derive: Callable[..., Made]) -> Callable[..., Made]:
     @functools.wraps(derive)
     def derived(source: Source, *args: Any, **keywords: Any) -> Made:
         made = refusal = None
+        most = 0
         try:
             made = derive(source, *args, **keywords)
+            most = detours(made)
+            if not most:
+                return made
         except Refusal as raised:
             if not raised.recordable:
                 raise
             refusal = raised
-        try:
-            other = source.without_objects()
-            if other is not None and (refusal or detours(made)):
+        other = source.without_objects()
+        if other is not None:
+            try:
                 plain = derive(other, *args, **keywords)
-                if refusal or detours(plain) < detours(made):
+                if refusal or detours(plain) < most:
                     return plain
-        except Refusal:
-            pass
+            except Refusal:
+                pass
         if refusal:
             raise refusal
         return made  # type: ignore[return-value]

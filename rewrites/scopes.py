@@ -5,12 +5,10 @@ from __future__ import annotations
 import ast
 from collections.abc import Callable, Iterator
 
-# Methods of lists, dictionaries and sets that change their object.
-CHANGING = frozenset(
-    "append extend insert remove clear sort reverse update add discard setdefault pop popitem "
-    "popleft appendleft extendleft rotate fill difference_update intersection_update "
-    "symmetric_difference_update".split()
-)
+from overt.runtime.changing_code import METHODS
+
+# Methods of containers that change their object.
+CHANGING = METHODS | {"fill"}  # of arrays, too
 
 # Those that give more than None.
 GIVING = frozenset("setdefault pop popitem popleft".split())

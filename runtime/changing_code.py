@@ -6,12 +6,13 @@ import functools
 import opcode
 import types
 
-# How compiled code changes what it is given.
+# Methods of lists, dictionaries and sets that change their object.
 METHODS = frozenset(
     "append extend insert remove clear sort reverse update add discard setdefault pop popitem "
     "popleft appendleft extendleft rotate difference_update intersection_update "
     "symmetric_difference_update".split()
 )
+# How compiled code stores into what it is given.
 STORES = {
     opcode.opmap[n] for n in ("STORE_SUBSCR", "DELETE_SUBSCR", "STORE_SLICE") if n in opcode.opmap
 }

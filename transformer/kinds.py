@@ -12,12 +12,11 @@ from typing import Any
 
 from overt.rewrites.local_objects import objects_as_fields
 from overt.rewrites.method_texts import Kind
-from overt.rewrites.refusal import Refusal
 from overt.rewrites.rules import Resolver
 from overt.runtime.ownership import is_library
 from overt.runtime.special_methods import original
 from overt.transformer.dependencies import ATOMS
-from overt.transformer.load import Loaded, load
+from overt.transformer.load import Loaded, definition_of
 
 # What a class may not define, for then a field is not simply what was stored.
 HOOKS = ("__new__", "__getattribute__", "__setattr__", "__delattr__")
@@ -107,13 +106,8 @@ def node_of(member: Any, loaded: Loaded, above: type | None) -> ast.FunctionDef 
         return None
     if function.__globals__ is not loaded.function.__globals__:
         return None
-    try:
-        node = load(function).node
-    except Refusal:
-        return None
-    if not isinstance(node, ast.FunctionDef):
-        return None
-    if [ast.unparse(d) for d in node.decorator_list] != wanted:
+    node = definition_of(function)
+    if node is None or [ast.unparse(d) for d in node.decorator_list] != wanted:
         return None
     node.above = above.__name__ if above is not None else ""  # type: ignore[attr-defined]
     return node

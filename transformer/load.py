@@ -283,6 +283,15 @@ def default_values(fn: types.FunctionType) -> dict[str, Any]:
     return values | (fn.__kwdefaults__ or {})
 
 
+def definition_of(fn: types.FunctionType) -> ast.FunctionDef | None:
+    """The `def` of a function; None for a lambda, and where the source cannot be read."""
+    try:
+        node = load(fn).node
+    except Refusal:
+        return None
+    return node if isinstance(node, ast.FunctionDef) else None
+
+
 def text_of(loaded: Loaded, resolver: Resolver) -> normalize.Text:
     """What the function's file says of its names."""
 
@@ -293,21 +302,13 @@ def text_of(loaded: Loaded, resolver: Resolver) -> normalize.Text:
             return None
         if fn.__code__.co_filename != loaded.file.name or fn.__name__ != name:
             return None
-        try:
-            node = load(fn).node
-        except Refusal:
-            return None
-        return node if isinstance(node, ast.FunctionDef) else None
+        return definition_of(fn)
 
     def read(fn: Any) -> ast.FunctionDef | None:
         """A function of the user's, of any file."""
         if not isinstance(fn, types.FunctionType) or not is_users_file(fn.__code__.co_filename):
             return None
-        try:
-            node = load(fn).node
-        except Refusal:
-            return None
-        return node if isinstance(node, ast.FunctionDef) else None
+        return definition_of(fn)
 
     own = {n.id for n in ast.walk(loaded.node) if isinstance(n, ast.Name) and not is_read(n)}
 
