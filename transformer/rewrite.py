@@ -237,10 +237,9 @@ def rewritten(
     """The module that the transformation `chain` makes of a function; `make` does the work."""
     known = _memory.setdefault((function.__code__, chain), [])
     for found in known:
-        if found.fixed:
-            if found.fixed[0] is function:
-                return found
-        elif dependencies.still_holds(function, found.found):
+        if found.fixed and found.fixed[0] is not function:
+            continue
+        if dependencies.still_holds(function, found.found):
             return found
     key = disk_key(function, chain)
     made = from_disk(key, function)
