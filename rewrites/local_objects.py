@@ -42,14 +42,13 @@ def or_by_fields(derive: Callable[..., Made]) -> Callable[..., Made]:
             if not raised.recordable:
                 raise
             refusal = raised
-        other = source.without_objects()
-        if other is not None:
-            try:
-                plain = derive(other, *args, **keywords)
-                if refusal or detours(plain) < most:
-                    return plain
-            except Refusal:
-                pass
+        try:
+            other = source.without_objects()
+            plain = derive(other, *args, **keywords) if other is not None else None
+            if plain is not None and (refusal or detours(plain) < most):
+                return plain
+        except Refusal:
+            pass
         if refusal:
             raise refusal
         return made  # type: ignore[return-value]
