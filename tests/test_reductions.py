@@ -6,8 +6,10 @@ import numpy
 import pytest
 from numeric import assert_same, check_batch, check_derivatives
 
+import overt
 import overt.runtime.numpy as np
-from overt.runtime.numpy.cumulative import cummax, cummin
+from overt.runtime.numpy.cumulative import cummax, cummin, pulled_to_records
+from overt.runtime.numpy.reducing import max_bar
 from overt.runtime.record import vjp_call
 
 rng = numpy.random.default_rng(1)
@@ -103,6 +105,31 @@ def gradient_of(f, x):
 def test_ties_share_the_derivative():
     assert_same(gradient_of(np.max, numpy.array([1.0, 3.0, 3.0])), numpy.array([0, 0.5, 0.5]))
     assert_same(gradient_of(np.min, numpy.array([3.0, 3.0, 3.0])), numpy.full(3, 1 / 3))
+
+
+@pytest.mark.parametrize("axis", [None, -1, (0, 2)])
+def test_extremes_of_what_a_program_computed_otherwise(axis):
+    """A program may compute twice what it takes the largest of, and round it otherwise."""
+    largest = numpy.max(X, axis)
+    slope = numpy.asarray(X == numpy.max(X, axis, keepdims=True), float)
+    for near in (numpy.nextafter(largest, 9.0), numpy.nextafter(largest, -9.0), largest):
+        spread = overt.jit(lambda x, out: max_bar(np.ones_like(out), x, out, axis))
+        assert_same(spread(X, near), slope)
+    masked = overt.jit(lambda x, out: max_bar(1.0, x, out, where=MASK))
+    near = numpy.nextafter(numpy.max(X[MASK]), 9.0)
+    assert_same(masked(X, near), numpy.asarray((numpy.max(X[MASK]) == X) & MASK, float))
+    starts = overt.jit(lambda x, out: max_bar(1.0, x, out, initial=9.0))
+    assert_same(starts(X, 9.0), numpy.zeros(X.shape))
+
+
+@pytest.mark.parametrize("reverse", [False, True])
+def test_records_of_what_a_program_computed_otherwise(reverse):
+    x = numpy.array([1.0, 3.0, 2.0, 4.0, 3.5])
+    out = numpy.maximum.accumulate(x[::-1])[::-1] if reverse else numpy.maximum.accumulate(x)
+    pulled = overt.jit(lambda x, out: pulled_to_records(np.ones(5), x, out, 0, reverse))
+    expected = [0.0, 0.0, 0.0, 4.0, 1.0] if reverse else [1.0, 2.0, 0.0, 2.0, 0.0]
+    for near in (numpy.nextafter(out, 9.0), numpy.nextafter(out, -9.0), out):
+        assert_same(pulled(x, near), numpy.array(expected))
 
 
 def test_constant_input_has_finite_slopes():

@@ -158,7 +158,9 @@ def _record_positions(x: Any, out: Any, axis: int, reverse: bool) -> Any:
     """For each place, where the running extremum was last reached."""
     n = x.shape[axis]
     places = np.arange(n).reshape([n if i == axis else 1 for i in range(x.ndim)])
-    hits = np.where(x == out, places, n if reverse else -1)
+    # A new record shows in `out` alone: a program may compute `x` twice, rounded otherwise.
+    reached = (x == out) | (out != _shifted(out, -1 if reverse else 1, axis, 0))
+    hits = np.where(reached, places, n if reverse else -1)
     scan = running_min if reverse else running_max
     return np.clip(scan(hits, axis=axis, reverse=reverse), 0, n - 1)
 

@@ -10,6 +10,7 @@ import numpy
 import overt.runtime.numpy as np
 from overt.runtime import dtypes
 from overt.runtime.aval import Aval
+from overt.runtime.dispatch import GRAPH
 from overt.runtime.numpy.array_function import array_function
 from overt.runtime.numpy.movement import normal_axes, with_rule
 from overt.runtime.numpy.zeros import times
@@ -200,7 +201,24 @@ def ties(
     hits = a == out if where is None else (a == out) & where
     hits = np.astype(hits, a.dtype)
     total = np.sum(hits, axis, keepdims=True)
-    return hits / (total if initial is None else total + (out == initial))
+    if initial is not None:
+        total = total + (out == initial)
+    if GRAPH.get() is None:
+        return hits / total
+    # A program may compute `a` twice, with other roundings than those `out` was chosen among.
+    missed = (total == 0) & (out == out)
+    return np.where(missed, nearest(a, out, axis, where), hits / np.where(missed, 1, total))
+
+
+def nearest(a: Any, out: Any, axis: Axes, where: Any) -> Any:
+    """Which element along the axes is nearest to `out`: the first one of those."""
+    gap = abs(a - out) if where is None else np.where(where, abs(a - out), numpy.inf)
+    axes = axes_of(a, axis)
+    ends = tuple(range(a.ndim - len(axes), a.ndim))
+    gap = np.moveaxis(gap, axes, ends)
+    flat = np.reshape(gap, (*gap.shape[: ends[0]], -1))
+    places = np.arange(flat.shape[-1]) == np.argmin(flat, -1)[..., None]
+    return np.moveaxis(np.reshape(places, gap.shape), ends, axes)
 
 
 @with_rule(
