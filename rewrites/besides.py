@@ -188,7 +188,7 @@ class Besides(Relations, Known):
                     helper = "@apart_values"
                 elif helper == "@apart" and is_users_call(getattr(s, "value", None)):
                     helper = "@apart_containers"
-            self.mark_place(s, helper, place, whole)
+            self.mark_place(s, helper, place, whole, made)
         if viewed and not items:
             self.mark_place(s, "@apart_views", place, viewed)
         if inside and not items:
@@ -223,7 +223,8 @@ class Besides(Relations, Known):
                 return
             sites = {site for site in sites if not is_given(site)}
         if sites and self.pointing.places_of(sites, refs) > 1:
-            self.mark_place(s, helper, changed, [root.id])
+            made = not sites.isdisjoint(self.pointing.arrays)
+            self.mark_place(s, helper, changed, [root.id], made)
 
     def needed_beside(self, s: Assign | core.Do, name: str, alive: set[str]) -> set[str]:
         """Names read later, but neither this one nor those kept in step with what is changed."""
@@ -369,12 +370,18 @@ class Besides(Relations, Known):
             found.append(check)
 
     def mark_place(
-        self, s: Assign | core.Do, helper: str, place: ast.expr, names: list[str]
-    ) -> None:
-        """Have a check run before a statement that changes what an expression gives."""
+        self, s: Assign | core.Do, helper: str, place: ast.expr, names: list[str],
+        made: bool = False,
+    ) -> None:  # fmt: skip
+        """Have a check run before a statement that changes what an expression gives.
+
+        What NumPy has made is an array if it has no axes, too: `made`.
+        """
         checks = ast.Call(core.name(helper), [place, *map(core.name, names)], [])
         if isinstance(place, ast.Attribute) and helper.startswith("@apart"):
             checks.keywords = [ast.keyword("beside", place.value)]
+        if made and helper in ("@apart_arrays", "@held_once"):
+            checks.keywords.append(ast.keyword("made", ast.Constant(True)))
         checked = ast.Expr(checks)
         check = core.Do(checked, replace(s.origin, comment="", above=()))
         found = self.checks.setdefault(key_of(s), [])

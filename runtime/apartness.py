@@ -50,16 +50,24 @@ def apart(x: Any, *others: Any, beside: Any = None) -> None:
             )
 
 
-def apart_arrays(x: Any, *others: Any, beside: Any = None) -> None:
+def apart_arrays(x: Any, *others: Any, beside: Any = None, made: bool = False) -> None:
     """The same of an array; a list that an object holds changes where it stands.
+
+    An array without axes stands for a number, which `+=` gives a new value, unless one of NumPy's
+    functions has `made` it.
 
     >>> apart_arrays([1.0], [1.0])
     """
     for candidate in choices(beside):
         for held in held_by(candidate):  # data chooses whose attribute changes
-            apart_arrays(held, *others, beside=candidate)
-    if getattr(x, "ndim", 0) > 0:
+            apart_arrays(held, *others, beside=candidate, made=made)
+    if has_memory(x, made):
         apart(x, *others, beside=beside)
+
+
+def has_memory(x: Any, made: bool) -> bool:
+    """Whether a value is an array with axes or, where NumPy has `made` it, of any kind."""
+    return getattr(x, "ndim", -1) >= (0 if made else 1)
 
 
 def apart_containers(x: Any, *others: Any, beside: Any = None) -> None:
@@ -149,12 +157,14 @@ def symbol(x: Any) -> Any:
     return x if isinstance(x, Array) else None
 
 
-def held_once(x: Any, holder: Any) -> None:
-    """Check before x is changed that an object holds it in one place only.
+def held_once(x: Any, holder: Any, made: bool = False) -> None:
+    """Check before an array is changed that an object holds it in one place only.
 
     >>> held_once([1.0], [[1.0]])
     """
-    if is_array(x) and sum(item is x for item in places_in(holder)) > 1:
+    if not has_memory(x, made):
+        return
+    if sum(item is x for item in places_in(holder)) > 1:
         raise NotImplementedError(
             "an array is changed that an object holds in several places: in Python this changes "
             "them all. Give each place a copy: `x.copy()`"

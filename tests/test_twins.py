@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 import overt
+from tests.ways import assert_every_way
 
 
 @pytest.fixture(autouse=True)
@@ -78,3 +79,46 @@ def test_rows_that_change_places_or_are_copied(f):
         np.testing.assert_allclose(overt.grad(f)(x), slope, rtol=1e-6)
     lanes = overt.vmap(f)(np.array([5.0, 0.5]))
     np.testing.assert_allclose(lanes, [f(5.0), f(0.5)], rtol=1e-9)
+
+
+class Ledger:
+    def __init__(self, balance):
+        self.balance = balance
+        self.log = [("open", balance)]
+
+    def deposit(self, amount):
+        self.balance += amount
+        self.log.append(("in", amount))
+        return self
+
+
+def a_number_in_two_places(x):
+    book = Ledger(x).deposit(x**2).deposit(2.0)
+    return book.balance * book.log[0][1] + len(book.log)
+
+
+def test_a_number_that_an_object_holds_in_two_places_gets_a_new_value():
+    assert_every_way(a_number_in_two_places)
+
+
+def an_array_without_axes_in_two_places(x):
+    book = Ledger(np.array(1.0))
+    book.deposit(x)
+    return book.balance * book.log[0][1]
+
+
+def an_array_without_axes_and_a_name(x):
+    start = np.array(1.0)
+    book = Ledger(start)
+    book.log = []
+    book.deposit(x)
+    return start * book.balance
+
+
+@pytest.mark.parametrize(
+    "f", [an_array_without_axes_in_two_places, an_array_without_axes_and_a_name]
+)
+def test_an_array_without_axes_that_an_object_changes_is_refused_elsewhere(f):
+    assert f(1.5) == 6.25
+    with pytest.raises(NotImplementedError, match="in Python"):
+        overt.jit(f)(1.5)
