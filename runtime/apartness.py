@@ -12,7 +12,10 @@ from typing import Any
 
 from overt.runtime.array import Array
 from overt.runtime.containers import choices, everything_in, held_by, is_changeable
+from overt.runtime.joined_values import is_copy
+from overt.runtime.none_or import NoneOr, opened
 from overt.runtime.parts import is_array
+from overt.runtime.world import CONTAINERS
 
 __all__ = [
     "apart",
@@ -39,10 +42,11 @@ def apart(x: Any, *others: Any, beside: Any = None) -> None:
 
     >>> apart([1.0], [1.0])
     """
+    x = opened(x)[0] if type(x) is NoneOr else x
     if not is_changeable(x) and not is_array(x):
         return
     for other in everything_in(others, beside):
-        if other is x or may_be(x, other):
+        if other is x or may_be(x, other) or may_be_copy(x, other):
             raise NotImplementedError(
                 "an array or list is changed that another variable, which is used later, stands "
                 "for or holds as well: in Python the change shows there too. Change a copy, or "
@@ -148,6 +152,11 @@ def may_be(x: Any, other: Any) -> bool:
     if graph.parent is None or x.node is not graph.source:
         return False
     return around is not graph or other.node is graph.source
+
+
+def may_be_copy(x: Any, other: Any) -> bool:
+    """Whether one of two containers is what data chose, and may so have been the other one."""
+    return isinstance(x, CONTAINERS) and type(other) is type(x) and (is_copy(x) or is_copy(other))
 
 
 def symbol(x: Any) -> Any:

@@ -22,6 +22,7 @@ from overt.runtime.errors import StagingError
 from overt.runtime.guards import guard
 from overt.runtime.lanes import has_lanes
 from overt.runtime.masks import active_lanes, any_lane, on_lanes
+from overt.runtime.none_or import told_apart
 from overt.runtime.predicates import both, negated, predicate
 from overt.runtime.primitive import GRAPH
 from overt.runtime.record import RECORDING, Recorded
@@ -79,14 +80,14 @@ def is_on_tape(then: Callable, orelse: Callable, operands: Sequence[Any]) -> boo
 def _by_lane(pred: Any, then: Callable, orelse: Callable, operands: Sequence[Any]) -> Any:
     from overt.runtime.staged_builtins import require
 
+    ours, theirs = told_apart(pred, operands)
     if not _some(pred):
-        return orelse(*operands)
+        return orelse(*theirs)
     otherwise = negated(pred)
     if not _some(otherwise):
-        return then(*operands)
-    ours, theirs = operands, operands
+        return then(*ours)
     if any(isinstance(x, Recorded) for x in tree_leaves(list(operands))):
-        ours, theirs = guard(pred, tuple(operands)), guard(otherwise, tuple(operands))
+        ours, theirs = guard(pred, tuple(ours)), guard(otherwise, tuple(theirs))
     try:
         try:
             with on_lanes(pred):
@@ -133,14 +134,15 @@ def _some(mask: Any) -> bool:
 def _staged(pred: Any, then: Callable, orelse: Callable, operands: Sequence[Any]) -> Any:
     graph = GRAPH.get()
     regions = Graph([], graph), Graph([], graph)
+    ours, theirs = told_apart(pred, operands)
     try:
         try:
-            b = run_in(regions[0], orelse, *operands)
+            b = run_in(regions[0], orelse, *theirs)
         except UnsetVariable as error:
-            a = run_in(regions[1], then, *operands)
+            a = run_in(regions[1], then, *ours)
             return _one_side(pred, 1, regions[1], a, error)
         try:
-            a = run_in(regions[1], then, *operands)
+            a = run_in(regions[1], then, *ours)
         except UnsetVariable as error:
             return _one_side(pred, 0, regions[0], b, error)
     except RecursionError:

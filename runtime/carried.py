@@ -18,6 +18,7 @@ from overt.runtime.aval import Aval, aval_of
 from overt.runtime.closures import captured
 from overt.runtime.dual import Dual
 from overt.runtime.lanes import Lanes, spread
+from overt.runtime.none_or import NoneOr, opened
 from overt.runtime.parts import NUMBERS, is_array, parts_of
 from overt.runtime.repeated import Repeated, rows_of
 from overt.runtime.retype import retype
@@ -143,8 +144,8 @@ class Maybe(Spec):
         return self.inner.avals() + self.flag.avals()
 
     def compose(self, arrays: Iterator[Any]) -> Any:
-        value = self.inner.compose(arrays)
-        return Unsure(value, self.flag.compose(arrays), self.name, self.none)
+        value, flag = self.inner.compose(arrays), self.flag.compose(arrays)
+        return possible(value, flag, self.name, self.none)
 
     def decompose(self, x: Any) -> list[Any]:
         x, flag = flagged(x, self.none)
@@ -265,6 +266,9 @@ def spec_of(x: Any, numbers: bool = False, leaves: bool = False) -> Spec:
     if type(x) is Unsure:
         inner, flag = spec_of(x.value, True, leaves), spec_of(x.flag, True, leaves)
         return Maybe(inner, flag, x.name, x.none)
+    if type(x) is NoneOr:
+        value, flag = opened(x)
+        return Maybe(spec_of(value, True, leaves), spec_of(flag, True, leaves), "", True)
     if hasattr(type(x), "__overt_spec__"):  # a function chosen by data among several
         return x.__overt_spec__(leaves)
     if not leaves and type(x) is Lanes:
@@ -290,8 +294,17 @@ def flagged(x: Any, none: bool) -> tuple[Any, Any]:
     """The value of a variable that may not be set (may be None), and whether it is (is not)."""
     if type(x) is Unsure and x.none is none:
         return x.value, x.flag
+    if none and type(x) is NoneOr:
+        return opened(x)
     missing = type(x) is UndefinedValue or none and x is None
     return (UndefinedValue() if missing else x), not missing
+
+
+def possible(value: Any, flag: Any, name: str, none: bool) -> Any:
+    """What is set, or with `none` is not None, only where the flag is true."""
+    if none and not is_array(value):
+        return NoneOr(value, flag, name)
+    return Unsure(value, flag, name, none)
 
 
 def row_spec(stacked: Any, columns: list[Any]) -> Spec:
@@ -306,6 +319,9 @@ def row_spec(stacked: Any, columns: list[Any]) -> Spec:
     if type(stacked) is Unsure:
         inner = row_spec(stacked.value, columns)
         return Maybe(inner, row_spec(stacked.flag, columns), stacked.name, stacked.none)
+    if type(stacked) is NoneOr:
+        value, flag = (row_spec(x, columns) for x in opened(stacked))
+        return Maybe(value, flag, "", True)
     if is_array(stacked):
         columns.append(stacked)
         aval = aval_of(stacked)
@@ -393,12 +409,11 @@ def _join_unsure(a: Spec, b: Spec, path: tuple[Any, ...]) -> Spec:
         x if isinstance(x, Maybe) and x.none is none else Maybe(x, FLAG, "", none) for x in (a, b)
     )
     if none and (_is_none(a) or _is_none(b)):
-        inner = _as_value(other.inner if _is_none(a) else one.inner)
-        if inner is None:
-            raise Unlike(path, str(a), str(b))
+        inner = other.inner if _is_none(a) else one.inner
+        inner = _as_value(inner) or inner
     else:
         inner = join(one.inner, other.inner, path)
-    if isinstance(inner, Known | Node):
+    if not none and isinstance(inner, Known | Node):
         raise Unlike(path, str(a), str(b))
     flag = join_values(one.flag, other.flag, path)
     return Maybe(inner, flag, one.name or other.name, none)

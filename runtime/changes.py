@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Any
 from overt.runtime.closures import Shield
 from overt.runtime.errors import StagingError
 from overt.runtime.masks import active_lanes
+from overt.runtime.none_or import NoneOr, opened
 from overt.runtime.parts import NUMBERS, blank, parts_of
 from overt.runtime.primitive import GRAPH
 from overt.runtime.record import RECORDING, Recorded
@@ -357,6 +358,10 @@ register_pytree_node(
 
 def with_parts(f: Callable[[Any], Any], x: Any) -> Any:
     """A container with `f` applied to its parts; itself where they stay the same."""
+    if type(x) is NoneOr:
+        value, flag = opened(x)
+        found = f(value)
+        return x if found is value else NoneOr(found, flag, x.__overt_name__)
     if type(x) not in (list, dict) and not isinstance(x, tuple):
         return x
     parts = parts_of(x)

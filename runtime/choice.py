@@ -18,7 +18,8 @@ from overt.runtime.carried import (
     zeros,
 )
 from overt.runtime.chosen_objects import either_object
-from overt.runtime.parts import parts_of
+from overt.runtime.none_or import NoneOr, opened
+from overt.runtime.parts import is_array, parts_of
 from overt.runtime.repeated import rows_of
 from overt.runtime.saved import Buffers, Saved
 from overt.runtime.undefined import UndefinedValue
@@ -43,6 +44,8 @@ def choose(mask: Any, a: Any, b: Any, path: tuple[Any, ...] = ()) -> Any:
             return saved  # read only where the same branch is taken again
     if type(a) is Saved and type(b) is Saved:
         return _choose_saved(mask, a, b, path)
+    if NoneOr in (type(a), type(b)) or (a is None) is not (b is None) and not _goes_as_array(a, b):
+        return _none_or(mask, a, b, path)
     found = either_object(mask, a, b)
     if found is not None:
         return found
@@ -62,6 +65,24 @@ def choose(mask: Any, a: Any, b: Any, path: tuple[Any, ...] = ()) -> Any:
 
         return one_by_lane(mask, a, b, choose)
     return _choose_leaf(mask, a, b, join(_spec(a), _spec(b), path))
+
+
+def _goes_as_array(a: Any, b: Any) -> bool:
+    """Whether the one that is not None is an array or not set, which a flag beside it tells."""
+    x = b if a is None else a
+    return is_array(x) or type(x) is UndefinedValue
+
+
+def _none_or(mask: Any, a: Any, b: Any, path: tuple[Any, ...]) -> Any:
+    from overt.runtime import numpy as np
+
+    one, other = opened(a), opened(b)
+    missing = type(one[0]) is UndefinedValue, type(other[0]) is UndefinedValue
+    if any(missing):
+        value = other[0] if missing[0] else one[0]
+    else:
+        value = choose(mask, one[0], other[0], path)
+    return NoneOr(value, np.where(mask, one[1], other[1]))
 
 
 def is_choice(x: Any) -> bool:

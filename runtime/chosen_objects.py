@@ -19,19 +19,22 @@ from overt.runtime.asked_again import MAY_BE_CHOSEN, AskedOfText
 from overt.runtime.changes import with_parts
 from overt.runtime.joined_values import (
     by_reference,
+    is_copy,
     is_object,
     join_by_reference,
     note,
     refuse_copies,
 )
+from overt.runtime.none_or import NoneOr, opened
 from overt.runtime.parts import blank, parts_of
 from overt.runtime.record import RECORDING
 from overt.runtime.tree_registry import register_pytree_node
+from overt.runtime.undefined import UndefinedValue
 from overt.runtime.world import CONTAINERS, Held, World, attributes_of
 
 __all__ = [
-    "Chosen", "Reach", "copied", "either_object", "is_chosen", "note_containers", "note_joined",
-    "of_objects", "referred", "where_is",
+    "Chosen", "Reach", "copied", "either_object", "is_chosen", "note_containers", "note_handed_on",
+    "note_joined",    "of_objects", "referred", "where_is",
 ]  # fmt: skip
 
 MISSING: Any = type("Missing", (), {})()
@@ -281,7 +284,15 @@ def chosen_value(index: Any, values: Sequence[Any], what: str = "a value") -> An
 
 
 def where_is(x: Any, other: Any) -> Any:
-    """`x is other`, where one of them or both are chosen by data."""
+    """`x is other`, where one of them or both are chosen by data, or may be None."""
+    if NoneOr in (type(x), type(other)):
+        from overt.runtime.predicates import both, predicate
+
+        one, other_one = opened(x), opened(other)
+        if not all(type(each[0]) is not UndefinedValue for each in (one, other_one)):
+            return (x if type(x) is NoneOr else other) == None  # noqa: E711
+        there = both(predicate(one[1]), predicate(other_one[1]))
+        return both(there, predicate(where_is(one[0], other_one[0])))
     from overt.runtime.truth import or_
 
     if not is_chosen(x):
@@ -392,6 +403,8 @@ def referred(
     """
     if a is b:
         return a, b
+    if NoneOr in (type(a), type(b)) or (a is None) is not (b is None):
+        return none_or_referred(a, b, on_a, on_b, is_old)
     one, other = _as_chosen(a), _as_chosen(b)
     if (
         type(a) is not type(b)
@@ -429,6 +442,24 @@ def referred(
     return a, b
 
 
+def none_or_referred(
+    a: Any, b: Any, on_a: Callable, on_b: Callable, is_old: Callable[[Any], bool]
+) -> tuple[Any, Any]:
+    """The same of two results of which at least one may be None."""
+    one, other = (UndefinedValue() if x is None else opened(x)[0] for x in (a, b))
+    if type(one) is UndefinedValue:
+        other = on_b(lambda: taken_new(other, is_old))
+    elif type(other) is UndefinedValue:
+        one = on_a(lambda: taken_new(one, is_old))
+    else:
+        one, other = referred(one, other, on_a, on_b, is_old)
+    made = [
+        value if type(x) is not NoneOr else NoneOr(value, opened(x)[1])
+        for x, value in ((a, one), (b, other))
+    ]
+    return (None if a is None else made[0]), (None if b is None else made[1])
+
+
 def refuse_mixed(*objects: Any) -> NoReturn:
     """Errors: TypeError, since such a choice cannot be recorded."""
     names = " or ".join(sorted({x.__class__.__name__ for x in objects}))
@@ -442,7 +473,8 @@ def note_joined(a: Any, b: Any, joined: Any, is_old: Callable[[Any], bool]) -> N
     """Note objects that were joined as values, if others may hold them."""
     if a is b and a is joined:
         return
-    if is_object(joined):
+    a, b, joined = (opened(x)[0] if type(x) is NoneOr else x for x in (a, b, joined))
+    if is_object(joined) and joined is not a and joined is not b:
         old = [x for x in (a, b) if is_object(x) and (RECORDING.get() or is_old(x))]
         if old:
             note(joined, *old)
@@ -454,6 +486,7 @@ def note_joined(a: Any, b: Any, joined: Any, is_old: Callable[[Any], bool]) -> N
 
 def note_containers(a: Any, b: Any, joined: Any, is_old: Callable[[Any], bool]) -> None:
     """Note lists and dictionaries that were joined as values: others may hold the two."""
+    a, b, joined = (opened(x)[0] if type(x) is NoneOr else x for x in (a, b, joined))
     if isinstance(joined, CONTAINERS) and joined is not a and joined is not b:
         note(joined, matters=lambda: any(is_old(x) for x in (a, b) if isinstance(x, CONTAINERS)))
     if not (type(a) is type(b) is type(joined) and type(joined) in (list, tuple, dict)):
@@ -462,6 +495,20 @@ def note_containers(a: Any, b: Any, joined: Any, is_old: Callable[[Any], bool]) 
     for key in keys if len(a) == len(b) == len(joined) else ():
         if not isinstance(joined, dict) or key in a and key in b:
             note_containers(a[key], b[key], joined[key], is_old)
+
+
+def note_handed_on(init: Any, new: Any, final: Any, surely: bool, functions: Sequence[Any]) -> None:
+    """Note what a loop hands on as a value, if others may hold the object that is meant.
+
+    `surely` says that there is an iteration, so that it is no longer what was there before.
+    """
+    is_old = Reach(*functions)
+    if isinstance(final, CONTAINERS):
+        note_containers(init, new, final, is_old)
+    init, new, final = (opened(x)[0] if type(x) is NoneOr else x for x in (init, new, final))
+    if is_object(final) and final is not init and final is not new:
+        old = None if surely else init
+        note(final, matters=lambda: is_object(old) or is_copy(new) or is_old(new))
 
 
 def holds_inner(x: Any) -> bool:

@@ -17,6 +17,7 @@ from typing import Any
 from overt.runtime.array import Array
 from overt.runtime.called import call_method
 from overt.runtime.escape import BY_SOURCE, Escape
+from overt.runtime.none_or import NoneOr, opened
 from overt.runtime.parts import is_array
 from overt.runtime.staging import is_known
 from overt.runtime.world import is_users_object
@@ -272,6 +273,8 @@ def held_by(x: Any) -> list[Any]:
     """What a container, an object or a callable holds."""
     if found := choices(x):
         return list(found)
+    if type(x) is NoneOr:
+        return [opened(x)[0]]
     if isinstance(x, (*COPIED, tuple)):
         return list(held_in(x))
     if isinstance(x, functools.partial):

@@ -18,6 +18,7 @@ import numpy
 from overt.runtime import dtypes
 from overt.runtime.array import Array
 from overt.runtime.errors import UnexpectedTracerError
+from overt.runtime.none_or import NoneOr, opened
 from overt.runtime.parts import NUMBERS, is_array, is_wrapping, parts_of
 from overt.runtime.undefined import UndefinedValue
 from overt.runtime.unsure import Unsure
@@ -39,6 +40,8 @@ def is_inexact(x: Any) -> bool:
     >>> is_inexact(1.0), is_inexact(1), is_inexact("1")
     (True, False, False)
     """
+    if type(x) is Unsure:  # its type matters here, not whether it is set
+        x = x.value
     return is_array(x) and dtypes.is_inexact(dtype_of(x))
 
 
@@ -183,6 +186,8 @@ def zero_items(x: Any, made: Any, zero: Callable[[Any], Any] | None = None) -> A
 
 def children_of(x: Any) -> tuple[list[Any], Callable[[list[Any]], Any]] | None:
     """The parts of a container and how to build its cotangent; None if `x` is no container."""
+    if type(x) is NoneOr:
+        x = opened(x)[0]
     if type(x) in (tuple, list):
         return list(x), type(x)
     if type(x) in BY_KEY:

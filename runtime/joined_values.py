@@ -24,6 +24,7 @@ __all__ = [
     "is_object",
     "join_by_reference",
     "note",
+    "is_copy",
     "note_copy",
     "refuse_copies",
 ]
@@ -99,6 +100,12 @@ def note(*things: Any, matters: Callable[[], bool] = always) -> None:
     notes = _NOTES.get()
     if notes is not None:
         notes.joined += [(x, held_now(x), matters) for x in things]
+
+
+def is_copy(x: Any) -> bool:
+    """Whether an object or a list was joined as a value from such that others may hold."""
+    notes = _NOTES.get()
+    return notes is not None and any(y is x and matters() for y, _, matters in notes.joined)
 
 
 def note_copy(x: Any, made: Any) -> None:

@@ -423,11 +423,14 @@ def _masked(loop: Loop, item: Any, carry: tuple, run: Any) -> tuple:
 
 def _kept(loop: Loop, position: int, run: Any, new: Any, old: Any) -> Any:
     from overt.runtime.choice import choose
+    from overt.runtime.chosen_objects import note_handed_on
 
     if type(old) is Saved and type(new) is Saved:
         return old.on_lanes(run, new)
     try:
-        return choose(run, new, old)
+        kept = choose(run, new, old)
+        note_handed_on(old, new, kept, False, loop.functions())
+        return kept
     except Unlike as unlike:
         swapped = Unlike(unlike.path, unlike.other, unlike.one)
         raise loop.mismatch(position, swapped) from None

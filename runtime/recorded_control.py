@@ -17,6 +17,7 @@ from overt.runtime.either import bars_of_side, opened
 from overt.runtime.joined_values import note_copy
 from overt.runtime.loop_items import EnumeratedItems, Items, loop_zip
 from overt.runtime.loops import Loop
+from overt.runtime.none_or import told_in
 from overt.runtime.one_of import pieces
 from overt.runtime.parts import is_array
 from overt.runtime.record import Recorded, Tape, vjp_call
@@ -45,13 +46,13 @@ def recorded_cond(pred: Any, then: Callable, orelse: Callable, operands: Sequenc
     assert tape is not None
     captures = Captures([x for x in seen if tape.owns(x)])
 
-    def side(fn: Callable) -> Callable:
+    def side(fn: Callable, where: bool) -> Callable:
         held, is_old = _Opaque(fn), Reach(fn, operands)
 
         def run(given: Any, inner: Any) -> Any:
             function, arguments = captures.replaced((held.value, given), inner)
             copies = tree_map(lambda x: x, arguments)  # to read a `defaultdict` may change it
-            return opened(taken_new(function(*copies), is_old))
+            return opened(taken_new(function(*told_in(pred, where, copies)), is_old))
 
         setattr(run, "__overt_reach__", (fn, operands))  # noqa: B010
         return run
@@ -59,8 +60,8 @@ def recorded_cond(pred: Any, then: Callable, orelse: Callable, operands: Sequenc
     inputs = (captures.marked(tuple(operands)), captures.values)
     primals = tree_map(tape.primal, inputs)
     with tape.paused():
-        out = chosen(pred, side(then), side(orelse), primals)
-    again = side(frozen(then)), side(frozen(orelse))
+        out = chosen(pred, side(then, True), side(orelse, False), primals)
+    again = side(frozen(then), True), side(frozen(orelse), False)
 
     def pullback(out_bar: Any) -> Any:
         def back(run: Callable) -> Callable:

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from overt.runtime.carried import join, levels_of, spec_of
-from overt.runtime.chosen_objects import Reach, note_containers
+from overt.runtime.chosen_objects import note_handed_on
 from overt.runtime.closures import captured
 from overt.runtime.dispatch import CHECKS, GRAPH
 from overt.runtime.errors import StagingError
@@ -28,7 +28,7 @@ from overt.runtime.staging import Graph, capacity, run_in, set_outputs
 from overt.runtime.undefined import UndefinedValue
 from overt.runtime.unrolling import counters
 from overt.runtime.unsure import certain, has_unsure, named
-from overt.runtime.world import CONTAINERS, is_frozen, is_value
+from overt.runtime.world import is_frozen, is_value
 
 __all__ = ["roll"]
 
@@ -197,9 +197,9 @@ class _Rolled:
             if isinstance(unused, SavedSlot) and not unused.pushed:
                 finals[k] = self.inits[k]
         named(finals[2:], self.loop.names)
+        surely, functions = self._surely_runs(), self.loop.functions()
         for init, new, final in zip(self.inits[2:], out[2:], finals[2:], strict=True):
-            if isinstance(final, CONTAINERS):
-                note_containers(init, new, final, Reach(*self.loop.functions()))
+            note_handed_on(init, new, final, surely, functions)
         return tuple(finals[2:])
 
     def _surely_runs(self) -> bool:

@@ -7,6 +7,7 @@ from typing import Any
 
 from overt.runtime.aval import Aval
 from overt.runtime.carried import FLAG, Known, Node, Spec, join, join_values
+from overt.runtime.none_or import NoneOr, opened
 from overt.runtime.some_of import SomeOf, numpy, of_all, refuse_by_source, same_key, some_of
 from overt.runtime.undefined import UndefinedValue
 
@@ -200,6 +201,10 @@ def narrowed(out: Any, bar: Any) -> Any:
     """Of the cotangent of a branch's result what belongs to one side, which gave `out`."""
     from overt.runtime.parts import parts_of
 
+    if out is None:
+        return None
+    if type(bar) is NoneOr and type(out) is not NoneOr:
+        return narrowed(out, opened(bar)[0])
     if type(bar) is SomeOf:
         if not is_container(out):
             return bar

@@ -19,6 +19,7 @@ from overt.runtime.array import Array
 from overt.runtime.carried import Spec, Unlike, spec_of
 from overt.runtime.errors import StagingError
 from overt.runtime.escape import BY_SOURCE, Escape
+from overt.runtime.none_or import NoneOr, opened
 from overt.runtime.predicates import both, either, negated, predicate
 from overt.runtime.staging import is_known
 from overt.runtime.tree_registry import register_pytree_node
@@ -515,6 +516,11 @@ def is_kind(x: Any, kinds: Any) -> Any:
         from overt.runtime.chosen_objects import chosen_kind
 
         return chosen_kind(x, kinds)
+    if type(x) is NoneOr:
+        value, flag = opened(x)
+        return either(
+            both(flag, is_kind(value, kinds)), both(negated(flag), isinstance(None, kinds))
+        )
     return issubclass(x.kind, kinds) if type(x) is SomeOf else isinstance(x, kinds)
 
 

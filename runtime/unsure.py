@@ -8,6 +8,7 @@ from typing import Any
 import numpy
 
 from overt.runtime.array import Array
+from overt.runtime.none_or import NoneOr
 from overt.runtime.primitive import GRAPH, Composite, Primitive
 
 __all__ = ["Unsure", "certain", "has_unsure", "is_none", "named", "settled"]
@@ -106,6 +107,8 @@ def is_none(x: Any) -> Any:
     >>> is_none(None), is_none(0.0)
     (True, False)
     """
+    if type(x) is NoneOr:
+        return x == None  # noqa: E711
     while type(x) is Unsure:
         if x.none:
             from overt.runtime.predicates import negated, predicate
@@ -121,6 +124,8 @@ def named(values: Sequence[Any], names: Sequence[str] | None) -> None:
     for x, name in zip(values, names or (), strict=False):
         if type(x) is Unsure and x.none and not x.name:
             x.name = name
+        elif type(x) is NoneOr and not x.__overt_name__:
+            object.__setattr__(x, "__overt_name__", name)
 
 
 def certain(tree: Any) -> Any:

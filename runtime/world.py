@@ -198,6 +198,8 @@ class World:
                 self.users_class(x)
         elif type(x) is Held:
             self.visit(x.value)
+        elif hasattr(type(x), "__overt_there__"):  # or None, as data says
+            self.visit(x.__overt_value__)
         elif hasattr(type(x), "__overt_objects__"):  # chosen by data among these
             for each in x.__overt_objects__:
                 self.visit(each)

@@ -14,6 +14,7 @@ import types
 import weakref
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from dataclasses import is_dataclass
 from typing import Any, NamedTuple
 
 import numpy
@@ -470,7 +471,7 @@ def needs_lifting(*trees: Any, of: Any = None) -> bool:
     leaves = tree_leaves(trees)
     if any(map(has_level, leaves)) or of is not None and holds_level(of):
         return True
-    return any(isinstance(x, HOLDERS) and holds_level(x) for x in leaves)
+    return any((isinstance(x, HOLDERS) or is_dataclass(x)) and holds_level(x) for x in leaves)
 
 
 def has_level(x: Any) -> bool:
