@@ -12,7 +12,7 @@ from overt.rewrites import core
 from overt.rewrites.core import Assign, Define, Do, For, Function, If, Note, While, With
 from overt.rewrites.lines import WIDTH, Lines, placed
 from overt.rewrites.liveness import uses_of
-from overt.rewrites.naming import give_names, reserved_names
+from overt.rewrites.naming import give_names
 from overt.rewrites.placeholders import joins, own_reads, recorded_names, records_of
 from overt.rewrites.printing import Printer
 from overt.rewrites.pushes import is_push
@@ -32,8 +32,7 @@ class Emitter(Lines):
         self.function, self.imports, self.others = function, imports, others
         self.outer = outer
         captured = {outer[n] for n in core.free_of_function(function) if n in outer}
-        reserved = reserved_names(function) | captured
-        self.names = {**outer, **give_names(function, reserved)}
+        self.names = {**outer, **give_names(function, captured)}
         super().__init__(Printer(self.rename), function.origin)
         self.uses = uses_of(function)
         self.loops = 0  # how many loops are around the statement being printed

@@ -37,6 +37,8 @@ from overt.rewrites.core import (
 )
 from overt.rewrites.evaluation_order import in_order
 from overt.rewrites.listed import as_array, takes_arrays
+from overt.rewrites.literals import is_literal
+from overt.rewrites.numpy_results import is_filled
 from overt.rewrites.refusal import Refusal
 from overt.rewrites.rules import Resolver
 from overt.rewrites.stems import WORDS, stem_of, test_stem
@@ -236,7 +238,7 @@ class Flatten:
         if isinstance(node, ast.Starred):
             return ast.Starred(self.atom(node.value), ast.Load())
         if not self.active(node):
-            if is_cheap(node):
+            if is_cheap(node) or self.is_constant(node):
                 return node
             held = self.part(node)
             self.emit(Assign(held, node, core.part_of(self.origin)))
@@ -248,6 +250,14 @@ class Flatten:
         self.activity.names.add(held)
         self.emit(Assign(held, flat, core.part_of(self.origin)))
         return core.name(held)
+
+    def is_constant(self, node: ast.expr) -> bool:
+        """Whether an expression is a new array, always the same: `np.eye(2)`."""
+        return (
+            isinstance(node, ast.Call)
+            and all(map(is_literal, node.args))
+            and is_filled(node, self.resolver.object(node.func))
+        )
 
     def part(self, node: ast.expr) -> str:
         """A name for a part of a statement; a general word says of what, from the second time on.

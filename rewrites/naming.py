@@ -135,8 +135,11 @@ class Interference:
             self.wishes.append((name, value.id))
 
 
-def give_names(function: Function, reserved: set[str]) -> dict[str, str]:
-    """A Python name for each local name of the function (its nested functions apart)."""
+def give_names(function: Function, captured: set[str]) -> dict[str, str]:
+    """A Python name for each local name of the function (its nested functions apart).
+
+    `captured` are names of the functions around it that it reads.
+    """
     interference = Interference(function)
     leader: dict[str, str] = {}
     members: dict[str, set[str]] = {}
@@ -147,6 +150,7 @@ def give_names(function: Function, reserved: set[str]) -> dict[str, str]:
         return n
 
     params = {p.name for p in function.params}
+    reserved = reserved_names(function) | captured
     users, former = users_words(function), former_values(function)
     seen = names_read(function)
     for a, b in interference.wishes:
@@ -174,7 +178,7 @@ def give_names(function: Function, reserved: set[str]) -> dict[str, str]:
                 continue
             stem = "value"
         if n in params:  # the user's own names are all different; a pass may add one more
-            taken = {colour[find(p)] for p in params if find(p) in colour}
+            taken = {colour[find(p)] for p in params if find(p) in colour} | captured
         other = "old" if n in former else "new"
         colour[top] = first_free(stem, taken, users, other)
     return {n: colour[find(n)] for n in interference.order}

@@ -33,6 +33,9 @@ METHODS = frozenset(
     "cumsum cumprod trace conj squeeze".split()
 )
 
+# Functions that give new arrays of numbers, with up to so many arguments.
+FILLED = {"zeros": 1, "ones": 1, "empty": 1, "identity": 1, "eye": 2, "arange": 3, "linspace": 3}
+
 
 def numpy_names(body: Iterable[ast.stmt], meaning: Meaning, known: set[str]) -> set[str]:
     """The names that statements only ever give results of NumPy's; `known` are others."""
@@ -68,7 +71,16 @@ def is_numpy_function(f: Any) -> bool:
         return False
     if isinstance(f, type):
         return issubclass(f, numpy.generic)
+    home = getattr(f, "__module__", None) or "numpy"
+    if not home.startswith(("numpy", "overt.")):
+        return False
+    library = numpy if home.startswith("numpy") else np
     return any(
-        getattr(module, name, None) is f
-        for module in (np, np.linalg, np.fft, numpy, numpy.linalg, numpy.fft)
+        getattr(module, name, None) is f for module in (library, library.linalg, library.fft)
     )
+
+
+def is_filled(call: ast.Call, function: Any) -> bool:
+    """Whether a call, of this function, gives a new array of numbers: `np.zeros(n)`."""
+    most = FILLED.get(getattr(function, "__name__", ""), -1)
+    return len(call.args) <= most and not call.keywords and is_numpy_function(function)

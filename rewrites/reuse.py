@@ -38,7 +38,7 @@ class Reuse:
             self.known = known
             done.append(s)
             if isinstance(s, Assign) and isinstance(s.target, str) and core.is_local(s.target):
-                if self.is_computed(s.value):
+                if self.is_computed(s.value) and any(map(core.is_local, core.reads(s.value))):
                     known.setdefault(ast.dump(s.value), s.target)
         return tuple(done)
 

@@ -10,15 +10,12 @@ from typing import Any
 from overt.rewrites import core
 from overt.rewrites.building import Building
 from overt.rewrites.foreign import grows
-from overt.rewrites.numpy_results import is_numpy_function
+from overt.rewrites.numpy_results import is_filled
 from overt.rewrites.printing import BINARY
 from overt.rewrites.refusal import Refusal
 from overt.rewrites.scopes import given_only
 from overt.rewrites.sharing import is_store
 from overt.runtime.containers import OPERATORS
-
-# Functions that give new arrays of numbers, with up to so many arguments.
-FILLED = {"zeros": 1, "ones": 1, "empty": 1, "identity": 1, "eye": 2, "arange": 3, "linspace": 3}
 
 
 class Stores(Building):
@@ -358,10 +355,9 @@ def names_of_arrays(node: ast.AST, meaning: Callable[[ast.expr], Any]) -> set[st
     own |= {n.arg for n in nodes if isinstance(n, ast.arg)}
 
     def is_array(value: ast.expr, names: set[str]) -> bool:
-        if not isinstance(value, ast.Call) or value.keywords or core.reads(value.func) & own:
+        if not isinstance(value, ast.Call) or core.reads(value.func) & own:
             return False
-        found = meaning(value.func)
-        return is_numpy_function(found) and len(value.args) <= FILLED.get(found.__name__, -1)
+        return is_filled(value, meaning(value.func))
 
     return given_only(nodes, is_array, by_operators=False)
 
