@@ -13,11 +13,12 @@ from collections.abc import Mapping
 from typing import Any
 
 from overt.rewrites import core
-from overt.rewrites.core import Assign, Do, Function
+from overt.rewrites.core import Assign, Do, Function, With
 from overt.rewrites.effects import CHANGING_FUNCTIONS, UNSEEN_METHODS
 from overt.rewrites.liveness import PURE_METHODS
 from overt.rewrites.rules import STATIC_ATTRIBUTES, Resolver
 from overt.rewrites.scopes import CHANGING
+from overt.runtime.ownership import is_library
 from overt.runtime.world import names_in
 
 CHANGING_MODULES = frozenset("operator _operator heapq _heapq bisect _bisect".split())
@@ -49,6 +50,19 @@ class Changing:
                     self.roots |= roots_of(target)
             elif isinstance(s.node, ast.Expr):
                 self.call(s.node.value)
+        elif isinstance(s, With):
+            for item in s.items:
+                self.call(item.context_expr)
+                self.manager(item.context_expr)
+
+    def manager(self, node: ast.expr) -> None:
+        """Entering and leaving a block are calls, too."""
+        if core.is_call_of(node, "@unended"):
+            node = node.args[0]  # type: ignore[attr-defined]
+        made = self.resolver.object(node.func) if isinstance(node, ast.Call) else None
+        if made is None or not is_library(getattr(made, "__module__", None) or "builtins"):
+            self.calls = True
+            self.roots |= roots_of(node)
 
     def call(self, node: ast.expr) -> None:
         """A call of the user's may change the objects that it is given."""
@@ -69,7 +83,9 @@ class Changing:
             return not self.resolver.is_users_method(f.attr)
         found = self.resolver.object(f)
         module = (getattr(found, "__module__", None) or "").partition(".")[0]
-        return isinstance(found, type) or module in ("overt", "numpy", "math", "builtins")
+        if isinstance(found, type):
+            return is_library(found.__module__) or not has_own_code(found)
+        return module in ("overt", "numpy", "math", "builtins")
 
     def mark(self, function: Function) -> None:
         """Mark the reads that may give something else later."""
@@ -80,7 +96,7 @@ class Changing:
                     n.changing = True  # type: ignore[union-attr]
             return node
 
-        if self.attributes or self.roots or self.names:
+        if self.attributes or self.roots or self.names or self.calls:
             core.map_function(function, visit)
 
     def may_change(self, node: ast.expr) -> bool:
@@ -130,6 +146,14 @@ def changes_given(node: ast.expr, resolver: Resolver, called: bool) -> bool:
     if name == "shuffle" or found is exec or found is setattr and not called:
         return home not in ("overt", "jax")
     return home in CHANGING_MODULES and name in CHANGING_FUNCTIONS
+
+
+def has_own_code(made: type) -> bool:
+    """Whether making an object of a class runs what a user wrote."""
+    members = (getattr(made, name, None) for name in ("__new__", "__init__", "__post_init__"))
+    return any(
+        isinstance(f, types.FunctionType) and f.__code__.co_filename != "<string>" for f in members
+    )
 
 
 def set_by_functions(space: Mapping[str, Any]) -> set[str]:

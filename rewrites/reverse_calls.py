@@ -8,6 +8,7 @@ from typing import Any
 
 from overt.rewrites import core
 from overt.rewrites.bars import Bar, item
+from overt.rewrites.changing import has_own_code
 from overt.rewrites.core import Assign, Function, Stmt
 from overt.rewrites.pushes import is_push
 from overt.rewrites.ranks import rank_of
@@ -55,6 +56,9 @@ class Calls(Operations):
         if fn is sum and len(args) == 1 and not keywords and self.activity.is_list(args[0]):
             g = core.call(core.name("@spread_over"), self.full(target, bar), args[0])
             self.give(args[0], g, array=False)
+            return [s]
+        if is_named_tuple(fn) and not any(isinstance(a, ast.Starred) for a in args):
+            self.fields(fn._fields, value, self.full(target, bar))
             return [s]
         out = core.name(target)
         if isinstance(value.func, ast.Attribute) and fn is None and not keywords:
@@ -118,6 +122,14 @@ class Calls(Operations):
         for k in value.keywords:
             part = item(g, core.constant(k.arg))
             self.give(k.value, core.call(core.name("@spread_to"), part, k.value), array=False)
+
+    def fields(self, names: tuple[str, ...], value: ast.Call, g: ast.expr) -> None:
+        """`State(p, v)`, a named tuple: its fields take their parts of the cotangent."""
+        given = [*zip(names, value.args, strict=False), *((k.arg, k.value) for k in value.keywords)]
+        for name, field in given:
+            if self.activity.expr(field):
+                part = item(g, core.constant(names.index(name)))
+                self.give(field, part, array=False)
 
     def bound(self, value: ast.Call, g: ast.expr) -> None:
         """`partial(f, a, k=b)`: its cotangent is that of the arguments that it holds."""
@@ -258,6 +270,13 @@ class Calls(Operations):
                 part = item(core.name(given), core.constant(k.arg))
             self.give(k.value, part, array=False)
         return [forward]
+
+
+def is_named_tuple(made: Any) -> bool:
+    """Whether a class is one of named tuples that are made of their fields and nothing else."""
+    if not isinstance(made, type) or not issubclass(made, tuple) or has_own_code(made):
+        return False
+    return isinstance(getattr(made, "_fields", None), tuple)
 
 
 def is_of_containers(fn: object) -> bool:
