@@ -193,7 +193,7 @@ def sigmoid(x: Any) -> Any:
     return expit(_inexact(x))
 
 
-@composite(arrays=("x",), vjp=(lambda g, out, x: times(g, np.exp(x - out)),))
+@composite(arrays=("x",), vjp=(lambda g, out, x: times(g, sigmoid(x)),))
 def softplus(x: Any) -> Any:
     """`log(1 + exp(x))`, a smooth `relu`.
 

@@ -6,6 +6,7 @@ import numpy as onp
 import pytest
 from numpy.testing import assert_allclose
 
+import overt
 import overt.numpy as np
 from overt import nn
 from overt.runtime.record import vjp_call
@@ -79,3 +80,11 @@ def test_masked_log_softmax():
 def test_odd_halves_are_refused():
     with pytest.raises(ValueError, match="odd"):
         nn.glu(np.ones(3))
+
+
+@pytest.mark.parametrize("sign", [1.0, -1.0])
+@pytest.mark.parametrize("name, factor", [("softplus", 1.0), ("log_sigmoid", -1.0)])
+def test_second_derivatives_keep_their_digits_in_the_tails(x64, name, factor, sign):
+    x = sign * 37.43
+    curvature = overt.grad(overt.grad(getattr(nn, name)))(x)
+    assert_allclose(float(curvature), factor / (2 + onp.exp(x) + onp.exp(-x)), rtol=1e-12)

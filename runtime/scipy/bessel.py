@@ -9,7 +9,7 @@ import overt.runtime.numpy as np
 from overt.runtime.control import for_loop, while_loop
 from overt.runtime.numpy.zeros import times
 from overt.runtime.primitive import composite
-from overt.runtime.scipy.error_functions import reals, special
+from overt.runtime.scipy.error_functions import horner, reals, special
 
 __all__ = ["bessel_jn", "i0", "i0e", "i1", "i1e"]
 
@@ -96,7 +96,24 @@ def i0(x: Any) -> Any:
     return np.exp(np.abs(x)) * i0e(x)
 
 
-@composite(arrays=("x",))
+# Coefficients in x**2 of the power series of I1 / x, highest power first.
+I1_OVER_X = tuple(
+    1 / (2 * 4**k * math.factorial(k) * math.factorial(k + 1)) for k in range(10, -1, -1)
+)
+
+
+def slope_of_i1(out: Any, x: Any) -> Any:
+    """Derivative of `i1`; 1/2 at zero.
+
+    >>> print(np.round(slope_of_i1(0.0, 0.0), 5))
+    0.5
+    """
+    small = np.abs(x) < 1
+    near, far = np.where(small, x, 0), np.where(small, 1, x)
+    return i0(x) - np.where(small, horner(I1_OVER_X, near**2), out / far)
+
+
+@composite(arrays=("x",), vjp=(lambda g, out, x: times(g, slope_of_i1(out, x)),))
 def i1(x: Any) -> Any:
     """Modified Bessel function of order 1.
 

@@ -133,8 +133,8 @@ def erfcx(x: Any) -> Any:
 
 def slope_of_log_ndtr(x: Any) -> Any:
     """Derivative of `log_ndtr`: the inverse of Mills' ratio."""
-    left = np.minimum(x, 0)
-    right = np.exp(-(np.maximum(x, 0) ** 2) / 2) / ndtr(np.maximum(x, 0)) / math.sqrt(2 * math.pi)
+    left, above = np.where(x < 0, x, 0), np.where(x < 0, 0, x)
+    right = np.exp(-(above**2) / 2) / ndtr(above) / math.sqrt(2 * math.pi)
     return np.where(x < 0, math.sqrt(2 / math.pi) / erfcx(-left / math.sqrt(2)), right)
 
 

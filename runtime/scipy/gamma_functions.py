@@ -127,8 +127,10 @@ def slope_of_rgamma(out: Any, x: Any) -> Any:
     2.0
     """
     pole = (x <= 0) & (x == np.floor(x))
-    factorial_of = np.exp(gammaln(np.where(pole, 1 - x, 1)))
-    at_pole = np.where(x % 2 == 1, -factorial_of, factorial_of)
+    # By reflection, 1 / gamma(x) = sin(pi x) gamma(1 - x) / pi, so that it has its own derivative.
+    above, turn = np.where(pole, 1 - x, 1), np.pi * (x - np.floor(x))
+    size = np.exp(gammaln(above)) * (np.cos(turn) - np.sin(turn) / np.pi * digamma(above))
+    at_pole = np.where(x % 2 == 1, -size, size)
     return np.where(pole, at_pole, -out * digamma(np.where(pole, 1, x)))
 
 
@@ -159,11 +161,10 @@ def betaln(a: Any, b: Any) -> Any:
     >>> print(f"{betaln(1.0, 2.0):.3f}")
     -0.693
     """
-    a, b = floats(a, b)
-    a, b = np.minimum(a, b), np.maximum(a, b)
+    a, b = _sorted(*floats(a, b))
     pole, reflected = _at_pole(a, b)
     a = np.where(reflected, 1 - a - b, np.where(pole, 1, a))  # B(a, b) = +-B(1 - a - b, b)
-    a, b = np.minimum(a, b), np.maximum(a, b)
+    a, b = _sorted(a, b)
     # Beyond 10 by Stirling's series, with what is large taken out of the differences.
     large, both = (a > 0) & (b >= 10) & (b < np.inf), (a >= 10) & (b < np.inf)
     small, top = np.where(large, a, 1), np.where(large, b, 10)
@@ -175,6 +176,12 @@ def betaln(a: Any, b: Any) -> Any:
     plain = gammaln(plain_a) + gammaln(plain_b) - gammaln(plain_a + plain_b)
     found = np.where(large, np.where(both, second, first) + rest, plain)
     return np.where(pole & ~reflected, np.inf, found)
+
+
+def _sorted(a: Any, b: Any) -> tuple[Any, Any]:
+    """The smaller and the larger one; means of equal ones would have another curvature."""
+    turned = b < a
+    return np.where(turned, b, a), np.where(turned, a, b)
 
 
 def _at_pole(a: Any, b: Any) -> tuple[Any, Any]:
@@ -190,12 +197,16 @@ def beta(a: Any, b: Any) -> Any:
     >>> print(np.round(beta(2.0, 3.0) * 12, 3))
     1.0
     """
-    a, b = floats(a, b)
-    low, high = np.minimum(a, b), np.maximum(a, b)
+    a, b = np.broadcast_arrays(*floats(a, b))
+    low, high = _sorted(a, b)
     sign = np.where(_at_pole(low, high)[1] & (high % 2 == 1), -1, 1)
     for x in (low, high, low + high):
         sign = sign * np.where((x < 0) & (x == np.floor(x)), 1, gammasgn(x))
-    return sign * np.exp(betaln(a, b))
+    total = a + b
+    zero = (total <= 0) & (total == np.floor(total)) & (low != np.floor(low))
+    over = np.where(zero, low, 0.5), np.where(zero, high, 0.5), np.where(zero, total, 1)
+    at_zero = gamma(over[0]) * gamma(over[1]) * rgamma(over[2])
+    return np.where(zero, at_zero, sign * np.exp(betaln(*(np.where(zero, 1, x) for x in (a, b)))))
 
 
 @composite(arrays=("n",))
@@ -246,11 +257,13 @@ def poch(z: Any, m: Any) -> Any:
     base, rise = np.where(large, z, 10), np.where(large, m, 1)
     grown = (base + rise - 0.5) * np.log1p(rise / base) + rise * np.log(base) - rise
     grown = np.exp(grown + stirling(base + rise) - stirling(base))
+    zero = ends[0] & ~ends[1]
+    at_zero = rgamma(np.where(zero, z, 1)) * gamma(np.where(zero & (total < 170), total, 1))
     usual = ends[0] | ends[1] | large
     z, total = np.where(usual, 1, z), np.where(usual, 1, total)
     ratio = gammasgn(total) * gammasgn(z) * np.exp(gammaln(total) - gammaln(z))
     ratio = np.where(large, grown, np.where(both, reflected, ratio))
-    return np.where(ends[0] & ~ends[1], 0, np.where(ends[1] & ~ends[0], np.inf, ratio))
+    return np.where(zero, at_zero, np.where(ends[1] & ~ends[0], np.inf, ratio))
 
 
 @composite(arrays=("a",))

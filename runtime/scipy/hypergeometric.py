@@ -105,6 +105,18 @@ def _gamma_ratio(above: tuple, below: tuple) -> tuple[Any, Any]:
     return sign, size
 
 
+def _slope(f: Callable, along: tuple[int, ...], args: list, ends: Any, moved: int) -> Any:
+    """The derivative of `f` by the arguments at the positions `along`.
+
+    Where a series `ends`, that by its parameters goes on with terms that are zero: there it is the
+    mean of those on both sides, with the first `moved` arguments moved.
+    """
+    step = np.where(ends, float(np.finfo(args[0].dtype).eps) ** (1 / 3), 0)
+    sides = [[x + shift if i < moved else x for i, x in enumerate(args)] for shift in (step, -step)]
+    above, below = (derivative(f, along)(*side) for side in sides)
+    return (above + below) / 2
+
+
 # ---- Kummer's function ----
 
 
@@ -155,7 +167,9 @@ def _kummer(a: Any, b: Any, x: Any) -> Any:
 )
 def hyp1f1_along(a: Any, b: Any, x: Any, along: tuple[int, ...]) -> Any:
     """Derivative of `hyp1f1` by the arguments at the positions `along`, one after the other."""
-    return derivative(_kummer, along)(*np.broadcast_arrays(*reals("hyp1f1", a, b, x)))
+    a, b, x = np.broadcast_arrays(*reals("hyp1f1", a, b, x))
+    ends = (_is_pole(a) | _is_pole(b - a)) & ~_is_pole(b)
+    return _slope(_kummer, along, [a, b, x], ends, 1)
 
 
 @composite(
@@ -239,7 +253,9 @@ def _sum(a: Any, b: Any, c: Any, x: Any) -> tuple[Any, Any]:
 )
 def hyp2f1_along(a: Any, b: Any, c: Any, x: Any, along: tuple[int, ...]) -> Any:
     """Derivative of `hyp2f1` by the arguments at the positions `along`, one after the other."""
-    return derivative(_gauss, along)(*np.broadcast_arrays(*reals("hyp2f1", a, b, c, x)))
+    a, b, c, x = np.broadcast_arrays(*reals("hyp2f1", a, b, c, x))
+    ends = _any([_is_pole(p) for p in (a, b, c - a, c - b)]) & ~_is_pole(c)
+    return _slope(_gauss, along, [a, b, c, x], ends, 2)
 
 
 @composite(

@@ -21,6 +21,8 @@ from overt.runtime.scipy.special import xlog1py, xlogy
 __all__ = ["betainc", "gammainc", "gammaincc"]
 
 ITERATIONS = 200_000  # about the square root of the largest argument is needed
+# The fraction of a whole argument may end early, but that of its derivatives by it does not.
+LEAST = 150
 
 
 def gamma_density(a: Any, x: Any) -> Any:
@@ -50,12 +52,12 @@ def _series(a: Any, x: Any, eps: float) -> Any:
     return np.where(np.abs(term) > np.abs(total) * eps, np.nan, total)
 
 
-def _lentz(numerator: Any, denominator: Any, first: Any, eps: float) -> Any:
-    """first + n(1) / (d(1) + n(2) / (d(2) + ...)), `first` not zero."""
+def _lentz(numerator: Any, denominator: Any, first: Any, eps: float, least: Any = 0) -> Any:
+    """first + n(1) / (d(1) + n(2) / (d(2) + ...)), `first` not zero, with `least` terms or more."""
     tiny = float(np.finfo(first.dtype).tiny) * 1e3
 
     def unfinished(i: Any, c: Any, d: Any, h: Any, change: Any) -> Any:
-        return np.any(np.abs(change - 1) > 4 * eps) & (i < ITERATIONS)
+        return (np.any(np.abs(change - 1) > 4 * eps) | (i < least)) & (i < ITERATIONS)
 
     def add_one(i: Any, c: Any, d: Any, h: Any, change: Any) -> Any:
         d = denominator(i) + numerator(i) * d
@@ -81,7 +83,7 @@ def _gamma_weight(a: Any, x: Any) -> Any:
     return np.where(large, np.sqrt(big / (2 * np.pi)), 1) * np.exp(np.where(large, away, usual))
 
 
-def _lower_and_upper(a: Any, x: Any) -> tuple[Any, Any]:
+def _lower_and_upper(a: Any, x: Any, least: int = 0) -> tuple[Any, Any]:
     """Regularized lower and upper incomplete gamma functions."""
     a, x = np.broadcast_arrays(*reals("gammainc", a, x))
     eps = float(np.finfo(x.dtype).eps)
@@ -93,7 +95,11 @@ def _lower_and_upper(a: Any, x: Any) -> tuple[Any, Any]:
     far = inside & ~small
     shape, point = np.where(far, a, 1), np.where(far, x, 3)
     fraction = _lentz(
-        lambda i: -i * (i - shape), lambda i: point + 2 * i + 1 - shape, point + 1 - shape, eps
+        lambda i: -i * (i - shape),
+        lambda i: point + 2 * i + 1 - shape,
+        point + 1 - shape,
+        eps,
+        least,
     )
     upper = _gamma_weight(shape, point) / fraction
     # On the edges the distribution is in one point: at zero for a = 0, at infinity for a = inf.
@@ -113,7 +119,7 @@ def _lower_and_upper(a: Any, x: Any) -> tuple[Any, Any]:
 )
 def gammainc_along(a: Any, x: Any, along: tuple[int, ...]) -> Any:
     """Derivative of `gammainc` by the arguments at the positions `along`, one after the other."""
-    lower = lambda a, x: _lower_and_upper(a, x)[0]
+    lower = lambda a, x: _lower_and_upper(a, x, LEAST)[0]
     return derivative(lower, along)(*np.broadcast_arrays(*reals("gammainc", a, x)))
 
 
@@ -187,7 +193,7 @@ def _beta_weight(a: Any, b: Any, x: Any, y: Any) -> Any:
     return size * np.exp(np.where(large, log_size, usual))
 
 
-def _betainc(a: Any, b: Any, x: Any) -> Any:
+def _betainc(a: Any, b: Any, x: Any, least: int = 0) -> Any:
     eps = float(np.finfo(x.dtype).eps)
     finite = (a > 0) & (a < np.inf) & (b > 0) & (b < np.inf)
     inside = finite & (x > 0) & (x < 1)
@@ -203,7 +209,7 @@ def _betainc(a: Any, b: Any, x: Any) -> Any:
         even = k * (q - k) * u / ((p + 2 * k - 1) * (p + 2 * k))
         return np.where(i % 2 == 1, odd, even)
 
-    fraction = _lentz(numerator, lambda i: np.ones_like(u), np.ones_like(u), eps)
+    fraction = _lentz(numerator, lambda i: np.ones_like(u), np.ones_like(u), eps, least)
     result = _beta_weight(p, q, u, v) / fraction
     result = np.where(swap, 1 - result, result)
     # On the edges the distribution is in one point, which is 0 or 1.
@@ -224,7 +230,8 @@ def _betainc(a: Any, b: Any, x: Any) -> Any:
 )
 def betainc_along(a: Any, b: Any, x: Any, along: tuple[int, ...]) -> Any:
     """Derivative of `betainc` by the arguments at the positions `along`, one after the other."""
-    return derivative(_betainc, along)(*np.broadcast_arrays(*reals("betainc", a, b, x)))
+    value = lambda a, b, x: _betainc(a, b, x, LEAST)
+    return derivative(value, along)(*np.broadcast_arrays(*reals("betainc", a, b, x)))
 
 
 @composite(
