@@ -18,6 +18,7 @@ from overt.runtime.chosen_objects import (
     referred,
 )
 from overt.runtime.closures import captured_leaves
+from overt.runtime.derivatives import NoCotangent
 from overt.runtime.errors import StagingError
 from overt.runtime.guards import guard
 from overt.runtime.lanes import has_lanes
@@ -107,6 +108,7 @@ def _by_lane(pred: Any, then: Callable, orelse: Callable, operands: Sequence[Any
             "a function that calls itself until its values say so cannot be compiled for several "
             "lanes; end the recursion by a shape or a static argument, or write a loop"
         ) from None
+    a, b = _unknown_alike(a, b), _unknown_alike(b, a)
     try:
         is_old = Reach(then, orelse, list(operands))
         one, other = referred(a, b, call_it, call_it, is_old)
@@ -131,6 +133,16 @@ def _some(mask: Any) -> bool:
     return not is_known(found) or bool(found)
 
 
+def _unknown_alike(a: Any, b: Any) -> Any:
+    """`a` without the cotangents that `b` does not know: after the branch nobody knows them."""
+    if type(b) is NoCotangent:
+        return b
+    if type(a) is tuple and type(b) is tuple and len(a) == len(b):
+        found = tuple(_unknown_alike(x, y) for x, y in zip(a, b, strict=True))
+        return a if all(x is y for x, y in zip(found, a, strict=True)) else found
+    return a
+
+
 def _staged(pred: Any, then: Callable, orelse: Callable, operands: Sequence[Any]) -> Any:
     graph = GRAPH.get()
     regions = Graph([], graph), Graph([], graph)
@@ -150,6 +162,7 @@ def _staged(pred: Any, then: Callable, orelse: Callable, operands: Sequence[Any]
             raise
         pred.numbers("a condition that ends a recursion")
         raise
+    a, b = _unknown_alike(a, b), _unknown_alike(b, a)
     if type(a) is tuple and type(b) is tuple and len(a) == len(b):
         # What neither side changes need not go through the branch.
         same = [x is y for x, y in zip(a, b, strict=True)]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import math
 import warnings
 
@@ -176,3 +177,45 @@ def test_a_rule_that_calls_its_function_on_tangents():
     scaled.defjvps(lambda t, out, x, k: scaled(t, k), lambda t, out, x, k: scaled(x, t))
     assert [float(g) for g in overt.grad(scaled, argnums=(0, 1))(3.0, 5.0)] == [5.0, 3.0]
     assert float(overt.grad(overt.grad(lambda x: scaled(x, x)))(3.0)) == 2.0
+
+
+@pytest.mark.parametrize("reverse_rule", [False, True])
+def test_a_function_with_a_fixed_argument_as_a_branch(reverse_rule):
+    if reverse_rule:
+        rule = functools.partial(overt.custom_vjp, nondiff_argnums=(0,))(lambda x, y: y)
+        rule.defvjp(lambda x, y: (y, None), lambda x, kept, bar: (3.0 * bar,))
+    else:
+        rule = functools.partial(overt.custom_jvp, nondiff_argnums=(0,))(lambda x, y: y)
+        rule.defjvp(lambda x, primals, tangents: (primals[0], 3.0 * tangents[0]))
+
+    def by_cond(y, x):
+        return overt.lax.cond(x < y, rule, lambda x, y: y, x, y)
+
+    def by_switch(y, x):
+        return overt.lax.switch((y < x).astype(int), [rule, lambda x, y: y], x, y)
+
+    ys, xs = np.array([2.0, 0.5]), np.ones(2)
+    for f in (by_cond, by_switch):
+        slope = overt.grad(f)
+        for run in (slope, overt.jit(slope)):
+            assert [float(run(y, x)) for y, x in zip(ys, xs, strict=True)] == [3.0, 1.0]
+        assert overt.vmap(slope)(ys, xs).tolist() == [3.0, 1.0]
+        assert overt.jit(overt.vmap(slope))(ys, xs).tolist() == [3.0, 1.0]
+        with pytest.raises(Exception, match="nondiff_argnums"):
+            overt.jit(overt.grad(f, argnums=1))(2.0, np.array(1.0))
+
+
+def test_derivatives_of_scans_without_steps():
+    rows, wide = np.zeros(0), np.zeros((0, 2))
+
+    def power(x, xs):
+        return overt.lax.scan(lambda c, row: (c * x * np.sum(row), c * row), x, xs)
+
+    for xs in (rows, wide):
+        last = lambda x, xs: power(x, xs)[0]
+        for slope in (overt.grad(last, (0, 1)), overt.jit(overt.grad(last, (0, 1)))):
+            by_x, by_xs = slope(3.0, xs)
+            assert float(by_x) == 1.0 and by_xs.shape == xs.shape
+        assert overt.vmap(overt.grad(last), (0, None))(np.array([3.0, 2.0]), xs).tolist() == [1, 1]
+        assert float(overt.grad(lambda x: np.sum(power(x, xs)[1]))(3.0)) == 0.0  # noqa: B023
+    assert overt.grad(lambda v: np.sum(overt.lax.map(lambda t: t * t, v)))(rows).shape == (0,)

@@ -210,7 +210,8 @@ class Gradient(Transformed):
         if aval.shape != ():
             raise TypeError(
                 "Gradient only defined for scalar-output functions. "
-                f"Output had shape: {aval.shape}."
+                f"Output had shape: {aval.shape}. "
+                "Reduce it to one number, with `sum` for example, or use jacobian or vjp."
             )
         name = self.suffix
         if self.holomorphic:

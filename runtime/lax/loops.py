@@ -10,6 +10,7 @@ from typing import Any
 
 import overt.runtime as runtime
 import overt.runtime.numpy as np
+from overt.runtime.cotangents import part
 from overt.runtime.dtypes import is_bool
 from overt.runtime.lax.alternatives import check_branches, check_index
 from overt.runtime.lax.rows import as_arrays, empty_rows, records_of, stacked
@@ -254,7 +255,7 @@ def scan_length(xs: Any, length: int | None) -> int:
 @with_rule(
     ("xs",),
     linear=True,
-    vjp=(lambda g, out, xs, *, length, backwards: stacked(g, backwards)[0],),
+    vjp=(lambda g, out, xs, *, length, backwards: part(stacked(g, backwards), 0),),
 )
 def numbered_rows(xs: Any, length: int | None, backwards: bool) -> Saved:
     """Records (x, number), one a row; the number is there for an `xs` without any arrays."""
