@@ -87,8 +87,9 @@ _NAMES = {
     "numpy.selection": "at_lower at_upper clip_tangent inside",
     "numpy.vector_products": "cross_bar_x cross_bar_y kron_bar_x kron_bar_y",
     "numpy.zeros": "is_lost kept over reached times times_both unless_zero",
-    "scipy.bessel": "i1 i1e slope_of_i1e slopes_of_bessel_jn",
-    "scipy.bessel_orders": "ive ive_along j0 j1 jn order_over quotient_at_zero y0 y1 yn",
+    "scipy.bessel": "i1 i1e slope_of_i1 slope_of_i1e slopes_of_bessel_jn",
+    "scipy.bessel_orders": "iv iv_by_order ive ive_along j0 j1 jn order_over quotient_at_zero "
+    "slope_by_orders y0 y1 yn",
     "scipy.error_functions": "no_derivative",
     "scipy.faddeeva": "slope_of_dawsn slope_of_erfcx slope_of_log_ndtr",
     "scipy.gamma_functions": "digamma hurwitz_zeta polygamma slope_of_rgamma",
