@@ -29,6 +29,7 @@ from overt.rewrites.calling import method_called
 from overt.rewrites.core import Assign, Block, For, Function, If, Stmt, While, With, is_local, reads
 from overt.rewrites.held_outside import PARTS_OF_ARRAYS
 from overt.rewrites.liveness import Pruner
+from overt.rewrites.operated import is_found
 from overt.rewrites.pointing import method_of
 from overt.rewrites.relations import Load, Table, fills, is_growth
 from overt.rewrites.sharing import (
@@ -404,7 +405,8 @@ class Aliases(Besides):
         in_step: frozenset[str] = getattr(s.value, "through", frozenset())
         alive = {n for n in alive if core.base(n) not in in_step or core.base(n) == mine}
         self.alive = {n for n in alive if core.base(n) != mine}
-        if getattr(s.value, "outside", False) and not in_step:
+        found = getattr(s.value, "found", False) and is_found(self.values.get(old.id), is_local)
+        if (getattr(s.value, "outside", False) or found) and not in_step:
             self.mark(s, "@unshared_values", [old.id])
         elif not in_step and self.is_of_others(old.id):
             self.mark(s, "@own_array", [old.id])

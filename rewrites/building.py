@@ -65,6 +65,7 @@ class Building:
         self.itself = text.itself  # the name of an object that stores as its class says
         self.foreign: set[str] = {self.itself} - {""}  # names of containers that others hold too
         self.run_over: set[str] = set()  # names of items that loops take from what others hold
+        self.found_outside: set[str] = set()  # names of arrays or containers found outside
         self.unsure: set[str] = set()  # names of such containers or of arrays
 
     # --- names

@@ -58,7 +58,7 @@ class Calls(Objects):
             args = [*args, *[every] * 6]
         if is_store(node):
             return self.stored(node, args)
-        if core.is_call_of(node, "@in_place"):
+        if core.is_call_of(node, "@in_place", "@change_there"):
             self.change(args[0], False)
             return args[0]
         if core.is_call_of(node, "@changed_too"):

@@ -129,7 +129,12 @@ def changes_contents(node: ast.stmt) -> bool:
     """Whether a call changes a container that is not the function's own."""
     call = node.value if isinstance(node, ast.Expr) else None
     f = call.func if isinstance(call, ast.Call) else None
-    return isinstance(f, ast.Attribute) and f.attr in CHANGING
+    return isinstance(f, ast.Attribute) and f.attr in CHANGING or changes_there(call)
+
+
+def changes_there(node: ast.AST | None) -> bool:
+    """Whether a call changes a container of others as an operator such as `+=` does."""
+    return isinstance(node, ast.Call) and core.is_call_of(node, "@change_there")
 
 
 def changed_in_place(function: Function) -> set[str]:
@@ -142,6 +147,8 @@ def changed_in_place(function: Function) -> set[str]:
         for c in own_calls(s):
             if isinstance(c.func, ast.Attribute) and c.func.attr in CHANGING | TAKING:
                 places.append(c.func.value)
+            elif changes_there(c):
+                places.append(c.args[0])
         for place in places:
             while isinstance(place, ast.Subscript):
                 place = place.value

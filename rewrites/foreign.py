@@ -24,6 +24,7 @@ from overt.rewrites.held_outside import (
     only_catches,
     paired,
 )
+from overt.rewrites.operated import grows, merges, operated_containers
 from overt.rewrites.scopes import CHANGING, locals_of, own_nodes, parameters, root_name, yields
 from overt.rewrites.shared_defaults import changed_defaults
 from overt.rewrites.viewed import helper, loaded
@@ -57,6 +58,7 @@ def foreign_names(
     found |= {n for n in stored_after_put(body, local, found).values() if n not in stored_at}
     copies = held_by_copies(body) & local
     used = {n for s in body for n in used_as_container(s, definition)} | stored_at
+    used |= operated_containers(body, local, text.object)
     nodes = [inner for s in body for inner in own_nodes(s)]
     stored = {
         n
@@ -409,8 +411,9 @@ def used_as_container(s: ast.stmt, definition: Definition) -> Iterator[str]:
             text = isinstance(n.slice, ast.Constant) and isinstance(n.slice.value, str)
             if isinstance(n.ctx, ast.Del) or isinstance(n.ctx, ast.Store) and text:
                 yield n.value.id
-        elif isinstance(n, ast.AugAssign) and isinstance(n.target, ast.Name) and grows(n):
-            yield n.target.id
+        elif isinstance(n, ast.AugAssign) and isinstance(n.target, ast.Name):
+            if grows(n) or merges(n):
+                yield n.target.id
         elif isinstance(n, ast.Call) and isinstance(n.func, ast.Name) and n.args:
             yield from given_to_helper(n, definition(n.func.id))
 
@@ -424,11 +427,6 @@ def given_to_helper(call: ast.Call, helper: ast.FunctionDef | None) -> Iterator[
     for name, value in zip(names, call.args, strict=False):
         if name in used and isinstance(value, ast.Name):
             yield value.id
-
-
-def grows(s: ast.AugAssign) -> bool:
-    """Whether `xs += [x]` adds to a list."""
-    return isinstance(s.op, ast.Add) and isinstance(s.value, ast.List | ast.ListComp)
 
 
 def changes_others(node: ast.FunctionDef) -> bool:

@@ -36,6 +36,7 @@ from overt.rewrites.late_reads import refuse_late_reads
 from overt.rewrites.lengthened import lengthened_as_while
 from overt.rewrites.managers import Managers
 from overt.rewrites.nonlocals import shared_by_argument
+from overt.rewrites.operated import shared_when_operated
 from overt.rewrites.outputs import outputs_returned
 from overt.rewrites.patterns import match_to_branches
 from overt.rewrites.pushes import pushes_as_values
@@ -97,6 +98,7 @@ class Builder(Flows):
             lists_spread(node.body, local, outside.found | given)
             sure, unsure, held = foreign_names(node, local, self.text, shared, outside)
             self.run_over = run_over_outside(node, local, outside)
+            self.found_outside = shared_when_operated(node.body, local, self.text.object)
             self.foreign |= sure | given
             self.unsure |= unsure - given
             node, stays = shared_by_argument(node, self.foreign)

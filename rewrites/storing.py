@@ -9,8 +9,8 @@ from typing import Any
 
 from overt.rewrites import core
 from overt.rewrites.building import Building
-from overt.rewrites.foreign import grows
 from overt.rewrites.numpy_results import is_filled
+from overt.rewrites.operated import OF_CONTAINERS, grows
 from overt.rewrites.printing import BINARY
 from overt.rewrites.refusal import Refusal
 from overt.rewrites.scopes import given_only
@@ -87,9 +87,16 @@ class Stores(Building):
             return
         if isinstance(target, ast.Name):
             old = self.expr(ast.Name(target.id, ast.Load()))
+            if target.id in self.foreign and isinstance(s.op, OF_CONTAINERS):
+                symbol, _ = BINARY[type(s.op)]
+                parts = old, core.constant(symbol), self.expr(s.value)
+                change = ast.Expr(core.call(core.name("@change_there"), *parts))
+                self.emit(core.Do(change, self.origin))
+                return
             value = self.combined(old, s)
-            value.through = self.through  # type: ignore[attr-defined]
             value.outside = target.id in self.run_over  # type: ignore[attr-defined]
+            value.found = target.id in self.found_outside  # type: ignore[attr-defined]
+            value.through = self.through  # type: ignore[attr-defined]
             self.emit(core.Assign(self.bind(target.id), value, self.origin, in_place=True))
             return
         place = self.settled(target)

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import operator
 from typing import Any, NoReturn
 
 from overt.runtime.changes import refuse_unless_carried
-from overt.runtime.containers import COPIED
+from overt.runtime.containers import COPIED, in_place
 from overt.runtime.derivatives import is_inexact
 from overt.runtime.escape import BY_SOURCE, KEPT, Escape
 from overt.runtime.masks import active_lanes
@@ -15,11 +16,23 @@ from overt.runtime.outer_effects import about_to_change
 from overt.runtime.parts import is_array
 from overt.runtime.primitive import GRAPH
 from overt.runtime.tree import tree_leaves
-from overt.runtime.world import MISSING
+from overt.runtime.world import MISSING, is_users_object
 
-__all__ = ["containers_only", "keep_in", "no_container", "put_contents", "put_item", "stored_in"]
+__all__ = [
+    "change_there",
+    "containers_only",
+    "keep_in",
+    "no_container",
+    "put_contents",
+    "put_item",
+    "stored_in",
+]
 
 
+IN_PLACE: dict[str, Any] = {
+    "+": operator.iadd, "-": operator.isub, "*": operator.imul,
+    "&": operator.iand, "|": operator.ior, "^": operator.ixor,
+}  # fmt: skip
 AS_SET_ITEM: dict[str, Any] = {
     "arrays": ("x", "index", "value"),
     "vjp": (
@@ -86,6 +99,28 @@ def put_contents(x: Any, new: Any) -> None:
         return
     x.clear()
     x.extend(new) if hasattr(x, "extend") else x.update(new)
+
+
+def change_there(x: Any, symbol: str, value: Any) -> None:
+    """`x += value` of a list, dictionary or set that others hold, too.
+
+    Errors: NotImplementedError for anything else, of which a name is given a new value.
+
+    >>> numbers = [1, 2]
+    >>> change_there(numbers, "*", 2)
+    >>> numbers
+    [1, 2, 1, 2]
+    """
+    if not isinstance(x, COPIED):
+        raise NotImplementedError(
+            f"an operator such as `+=` changes a {type(x).__name__} where the code was written for "
+            "a list, dictionary or set. Write `x = x + v`"
+        )
+    may_change(x, value)
+    if is_users_object(x):
+        in_place(x, symbol, value)
+    else:
+        IN_PLACE[symbol](x, value)
 
 
 def containers_only(x: Any) -> None:
