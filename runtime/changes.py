@@ -441,6 +441,8 @@ def alike(a: Any, b: Any) -> bool:
         return len(a) == len(b) and (all(map(operator.is_, a, b)) or all(map(alike, a, b)))
     if isinstance(a, dict):
         return list(a) == list(b) and all(alike(a[k], b[k]) for k in a)
+    if hasattr(type(a), "__overt_alike__"):
+        return a.__overt_alike__(b)
     return type(a) is Queue and alike(a.items, b.items)
 
 

@@ -50,6 +50,15 @@ class SomeOf:
         self.kind, self.labels = kind, None if keys is None else list(keys)
         self.contents, self.flags, self.ordered = list(values), list(flags), ordered
 
+    def __overt_snapshot__(self) -> SomeOf:
+        return self.__copy__()
+
+    def __overt_alike__(self, other: SomeOf) -> bool:
+        """Whether one is a snapshot of the other."""
+        mine, theirs = ([*x.contents, *x.flags] for x in (self, other))
+        same = len(mine) == len(theirs) and all(map(operator.is_, mine, theirs))
+        return same and self.ordered == other.ordered
+
     def __copy__(self) -> SomeOf:
         return SomeOf(self.kind, self.labels, self.contents, self.flags, self.ordered)
 

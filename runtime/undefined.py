@@ -63,14 +63,14 @@ def _refuse_attribute(self: UndefinedValue, attribute: str) -> Any:
     return _refuse(self)
 
 
-_USES = """
+USES = """
 abs add and bool complex contains delitem divmod enter exit eq float floordiv format ge getitem gt
 iadd iand ifloordiv ilshift imatmul imod imul index int invert ior ipow irshift isub iter itruediv
 ixor le len lshift lt matmul mod mul ne neg next or pos pow radd rand rdivmod reversed rfloordiv
 rlshift rmatmul rmod rmul ror round rpow rrshift rshift rsub rtruediv rxor setattr setitem sub
 truediv xor str array array_ufunc
-"""
-for _use in _USES.split():
+""".split()
+for _use in USES:
     setattr(UndefinedValue, f"__{_use}__", _refuse)
 setattr(UndefinedValue, "__getattribute__", _refuse_attribute)  # noqa: B010
 setattr(UndefinedValue, "__hash__", object.__hash__)  # noqa: B010

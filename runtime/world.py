@@ -19,6 +19,7 @@ from typing import Any
 
 from overt.runtime.array import Array
 from overt.runtime.bare import library_kind, put_all_bare, refill_bare
+from overt.runtime.left_behind import is_left_behind, leave_behind
 from overt.runtime.ownership import is_library, is_users_module
 from overt.runtime.parts import BY_REFERENCE, NUMBERS, is_array
 from overt.runtime.tree_registry import register_pytree_node
@@ -50,6 +51,11 @@ def is_users_object(x: Any) -> bool:
     if isinstance(x, KEEPERS):
         return True
     return not (isinstance(x, (type, Array)) or is_library(kind.__module__) or is_array(x))
+
+
+def is_container(x: Any) -> bool:
+    """Whether a value is a list, dictionary or set, or one that the running program knows."""
+    return isinstance(x, CONTAINERS) or hasattr(type(x), "__overt_snapshot__")
 
 
 class Queue:
@@ -161,8 +167,9 @@ class World:
         for root in roots:
             self.visit(root)
         self.originals: dict[Slot, Any] = {
-            slot: value for slot, value in self.slots() if isinstance(value, CONTAINERS)
+            slot: value for slot, value in self.slots() if is_container(value)
         }
+        self.placed: dict[Slot, Any] = {}  # what was put there last
 
     # --- finding
 
@@ -228,7 +235,7 @@ class World:
                 continue
             data = []
             for name, value in vars(c).items():
-                plain = value is None or isinstance(value, (*NUMBERS, *CONTAINERS))
+                plain = value is None or isinstance(value, NUMBERS) or is_container(value)
                 plain = plain or is_array(value) or is_users_object(value)
                 if plain and not (name.startswith("__") and name.endswith("__")):
                     data.append(name)
@@ -249,7 +256,7 @@ class World:
                 value = cell.cell_contents
             except ValueError:
                 value = None
-            changes = name in stored or isinstance(value, CONTAINERS)
+            changes = name in stored or is_container(value)
             if changes and id(cell) not in self.seen:
                 self.seen.add(id(cell))
                 self.kept.append(cell)
@@ -278,7 +285,7 @@ class World:
             if isinstance(value, types.ModuleType) and is_users_module(value):
                 self.module(value, f.__code__)
                 continue
-            if name in globals_stored or isinstance(value, CONTAINERS):
+            if name in globals_stored or is_container(value):
                 self.place(space, name)
             if value is not MISSING:
                 self.visit(value)
@@ -307,7 +314,7 @@ class World:
 
     def fixed(self, values: dict[str, Any]) -> None:
         """Values that keep their names: what the containers among them hold may change."""
-        names = tuple(n for n, value in values.items() if isinstance(value, CONTAINERS))
+        names = tuple(n for n, value in values.items() if is_container(value))
         if names and not self.seen.issuperset(id(values[n]) for n in names):
             self.holders.append(Holder(values, names))
         for value in values.values():
@@ -357,15 +364,22 @@ class World:
         if is_plain_tuple(x):
             values = [self.packed(v, depth + 1) for v in x]
             return x if all(a is b for a, b in zip(values, x, strict=True)) else like(x, values)
+        if hasattr(type(x), "__overt_snapshot__"):
+            return x.__overt_snapshot__()
         return Held(x) if id(x) in self.apart else x
 
     def put(self, values: dict[Slot, Any], final: bool = False) -> None:
         """Make every place hold what it held; `final`: with lists that were replaced, new ones."""
         found = {}
+        left: list[Any] = []
         for slot, packed in values.items():
             place = None if final and slot in self.renewed else self.originals.get(slot)
-            found[slot] = unpacked(packed, place)
+            found[slot] = unpacked(packed, place, left if final else None)
         self.set_places(found)
+        self.placed = found
+        for former in left:
+            if not any(value is former for value in found.values()):
+                leave_behind(former)
 
     def set_places(self, values: dict[Slot, Any]) -> None:
         """Let every place hold the value given for it, and those not given nothing."""
@@ -382,7 +396,8 @@ class World:
         """Note which of these places have another list or dictionary than the one they had."""
         for i, name in among:
             value = self.holders[i].read().get(name, MISSING)
-            if value is not self.originals.get((i, name), value):
+            former = self.placed.get((i, name), value)
+            if value is not former and not is_left_behind(former):
                 self.renewed.add((i, name))
 
     def name_of(self, slot: Slot) -> str:
@@ -503,8 +518,15 @@ def copy_of(x: dict[Any, Any], items: dict[Any, Any]) -> Any:
     return made
 
 
-def unpacked(packed: Any, place: Any = None) -> Any:
-    """The value again; in `place`, the list or dictionary that it was, if it still is one."""
+def unpacked(packed: Any, place: Any = None, left: list[Any] | None = None) -> Any:
+    """The value again; in `place`, the list or dictionary that it was, if it still is one.
+
+    Those that others have taken the place of are added to `left`.
+    """
+    if hasattr(type(packed), "__overt_snapshot__"):
+        if left is not None and is_container(place):
+            left.append(place)
+        return packed.__overt_snapshot__()
     if type(packed) is Held:
         return packed.value
     if type(packed) is Queue:
@@ -519,14 +541,14 @@ def unpacked(packed: Any, place: Any = None) -> Any:
     if type(packed) is list:
         fits = type(place) is list and len(place) == len(packed)
         inside = place if fits else [None] * len(packed)
-        items = [unpacked(v, old) for v, old in zip(packed, inside, strict=True)]
+        items = [unpacked(v, old, left) for v, old in zip(packed, inside, strict=True)]
         if type(place) is list:
             place[:] = items
             return place
         return items
     if isinstance(packed, dict):
         former = place if isinstance(place, dict) else {}
-        found = {k: unpacked(v, former.get(k)) for k, v in packed.items()}
+        found = {k: unpacked(v, former.get(k), left) for k, v in packed.items()}
         if isinstance(place, dict):
             put_all_bare(place, found)
             return place

@@ -15,6 +15,7 @@ from overt.runtime.dtypes import float0
 from overt.runtime.errors import StagingError
 from overt.runtime.interop import as_array
 from overt.runtime.joined_values import check
+from overt.runtime.left_behind import refuse_left_behind
 from overt.runtime.parts import is_array
 from overt.runtime.program import Program
 from overt.runtime.special_methods import lifting_special_methods
@@ -25,7 +26,7 @@ from overt.transformer import state
 from overt.transformer.guards import Guards, slot
 from overt.transformer.observed import Number, Parts, Seen
 from overt.transformer.parted import MISSING
-from overt.transformer.state import ALL, ARGUMENTS, Place, Write, differences, store
+from overt.transformer.state import ALL, ARGUMENTS, ONLY_BEFORE, Place, Write, differences, store
 from overt.transformer.trees import Flat, Made, take_apart
 from overt.transformer.watch import Watch, watching
 
@@ -102,6 +103,7 @@ class Outputs:
         else:
             from overt.runtime.texts import Text
 
+            refuse_left_behind(x)
             self.template[place] = x.refuse() if type(x) is Text else x
 
     def fill(self, results: list[Any], leaves: list[Any], arguments: list[Any]) -> Any:
@@ -189,6 +191,9 @@ class Staged:
                 known = watch.containers()
                 first: dict[int, Write] = {}
                 for w in writes:
+                    if w.value is ONLY_BEFORE:
+                        continue
+                    refuse_left_behind(w.value)
                     again = (mark := state.target(w, arguments)) in reached
                     reached.add(mark)
                     objects = Made(made.before) if again else made

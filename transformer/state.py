@@ -14,6 +14,7 @@ from collections.abc import Iterator
 from typing import Any, NamedTuple
 
 from overt.runtime.bare import refill_bare
+from overt.runtime.left_behind import is_left_behind
 from overt.transformer.observed import (
     ClassParts,
     Parts,
@@ -113,10 +114,13 @@ def differences(seen: Seen, x: Any, place: Place, steps: tuple = ()) -> Iterator
             yield Write(place, (*steps, key), value, MISSING)
     elif x is not seen.value:
         if isinstance(seen, Parts):  # what was there before may have changed, and be held elsewhere
-            yield from differences(seen, seen.value, place, steps)
+            for w in differences(seen, seen.value, place, steps):
+                yield w._replace(value=ONLY_BEFORE) if is_left_behind(w.value) else w
         yield Write(place, steps, x, seen.value)
 
 
+# The value of what is only put back after staging.
+ONLY_BEFORE: Any = type("OnlyBefore", (), {})()
 ALL: Any = type("All", (), {"__repr__": lambda self: "all"})()
 
 
