@@ -55,6 +55,8 @@ def passed_in(function: Function) -> set[str]:
         if isinstance(s, If):
             found |= core.free((*s.then, *s.orelse))
             found |= {n for m in s.merges for n in core.reads(m.then) | core.reads(m.orelse)}
+        elif isinstance(s, For | While):
+            found |= {n for c in s.carries for n in core.reads(c.init)}
     return found
 
 
