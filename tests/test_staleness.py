@@ -587,3 +587,52 @@ def test_a_dropped_function_drops_what_it_closed_over():
     gone = made()
     gc.collect()
     assert gone() is None
+
+
+class Plain:
+    def __init__(self, rate):
+        self.rate = rate
+
+
+class Registered(Plain):
+    """A node of trees, which may be a static argument all the same."""
+
+    @functools.partial(overt.jit, static_argnums=0)
+    def scaled(self, x):
+        return self.rate * x
+
+
+class Equal(Registered):
+    def __hash__(self):
+        return 1
+
+    def __eq__(self, other):
+        return True
+
+
+for kind in (Registered, Equal):
+    overt.tree_util.register_pytree_node(kind, lambda x: ((x.rate,), None), lambda _, x: Plain(*x))
+
+
+@pytest.mark.parametrize("held", [lambda x: x, lambda x: (x, 3), lambda x: Registered(x)])
+@pytest.mark.parametrize("kind", [Plain, Registered])
+def test_static_objects_that_change(kind, held):
+    def rate_of(x):
+        x = x[0] if isinstance(x, tuple) else x
+        return x.rate.rate if isinstance(x.rate, Plain) else x.rate
+
+    f = overt.jit(lambda x, v: rate_of(x) * v, static_argnums=0)
+    slope = overt.jit(overt.grad(lambda v, x: rate_of(x) * v * v), static_argnums=1)
+    one = kind(2.0)
+    for rate in (2.0, 5.0, 2.0, np.asarray(7.0)):
+        one.rate = rate
+        assert float(f(held(one), 3.0)) == rate * 3.0
+        assert float(slope(3.0, held(one))) == rate * 6.0
+
+
+def test_methods_of_nodes_with_a_static_self():
+    one = Registered(2.0)
+    assert float(one.scaled(3.0)) == 6.0
+    one.rate = 5.0
+    assert float(one.scaled(3.0)) == 15.0
+    assert [float(Equal(rate).scaled(3.0)) for rate in (1.0, 2.0, 1.0)] == [3.0, 6.0, 3.0]

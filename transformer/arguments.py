@@ -51,7 +51,7 @@ class Call:
                 key.append(aval_of(x))
             elif type(x) is Static:
                 key.append(x.key)
-                if is_object(x.value):  # equal ones may hold different things later
+                if has_state(x.value):  # equal ones may hold different things later
                     objects.append(x.value)
             elif is_object(x):
                 objects.append(x)
@@ -147,8 +147,13 @@ def bound_objects(fn: Any) -> list[Any]:
 
 def is_object(x: Any) -> bool:
     """Whether an argument is an object whose attributes the program may read."""
-    if is_unregistered(x) or LENIENT.is_node(type(x)):
-        return False
+    return not (is_unregistered(x) or LENIENT.is_node(type(x))) and has_state(x)
+
+
+def has_state(x: Any) -> bool:
+    """Whether a value is an object that may hold other things later, or a tuple of some."""
+    if type(x) in (tuple, frozenset):
+        return any(map(has_state, x))
     return pairs_of(x) is not None or snapshot_of(x) is not None
 
 
