@@ -81,6 +81,16 @@ class Operations:
     def binary(self, name: str, x: Value, y: Value) -> Value:
         return self.op(name if "." in name else f"stablehlo.{name}", [x, y], [x.type])
 
+    def quotient(self, x: Value, y: Value) -> Value:
+        """`x / y`, computed as it stands.
+
+        Of `(a / b) / c` XLA makes `a / (b * c)`, and of `a / (b / c)` it makes `a * c / b`, whose
+        products may overflow. Two signs change neither value, and it leaves such quotients alone.
+        """
+        if is_quotient(x) or is_quotient(y):
+            x, y = self.unary("negate", x), self.unary("negate", y)
+        return self.binary("divide", x, y)
+
     # ---- constants ----
 
     def constant(self, value: Any, dtype: Any = None) -> Value:
@@ -264,3 +274,15 @@ class Operations:
     def imag(self, v: Value) -> Value:
         shape, dtype = kind(v.type)
         return self.op("stablehlo.imag", [v], [(shape, f"f{dtype.itemsize // 2}")])
+
+
+def is_quotient(v: Value) -> bool:
+    """Whether a value is a quotient, perhaps in another shape."""
+    while not isinstance(v.owner, ir.Block):
+        name = v.owner.name
+        if name == "stablehlo.divide":
+            return True
+        if name not in ("stablehlo.broadcast_in_dim", "stablehlo.reshape"):
+            return False
+        v = v.owner.operands[0]
+    return False

@@ -94,6 +94,9 @@ class Plainer(ast.NodeTransformer):
         if is_np(node, "sum") and (minus := negation(node.args[0])) is not None:
             called = ast.Call(node.func, [minus, *node.args[1:]], node.keywords)
             return ast.UnaryOp(ast.USub(), called)
+        if is_np(node, "where") and len(node.args) == 3 and not node.keywords:
+            equal = compared(node.args[0])
+            return node if equal is None else node.args[1 if equal else 2]
         if is_np(node, "size") and len(node.args) == 1:
             assert isinstance(node, ast.Call)
             return ast.Call(node.func, [of_same_size(node.args[0])], [])
@@ -121,7 +124,7 @@ class Plainer(ast.NodeTransformer):
                 first = self.combine(ast.BinOp(left, op, right.left))  # `a + (b - c)`
                 return self.combine(ast.BinOp(first, right.op, right.right))
         elif isinstance(op, ast.Sub):
-            if b == 0 and type(b) is float:
+            if b == 0 and (type(b) is float or is_np(left, "size")):
                 return left
             if minus_right is not None and b is None:
                 return ast.BinOp(left, ast.Add(), minus_right)
@@ -196,6 +199,8 @@ class Plainer(ast.NodeTransformer):
                 return ast.UnaryOp(ast.USub(), called)
         if name == "@power_slope" and len(args) == 2:
             return self.power_slope(node, args[0], number(args[1]))
+        if name in ("@of_freedom", "@relative_dot") and core.is_none(args[1]):
+            return args[0]
         if name == "@divided" and number(args[0]) is not None:
             return self.combine(ast.BinOp(args[0], ast.Div(), args[1]))
         if name == "@count" and len(args) == 1 and not node.keywords:
@@ -214,6 +219,14 @@ class Plainer(ast.NodeTransformer):
             power = ast.BinOp(x, ast.Pow(), literal(n - 1))
             return ast.BinOp(literal(n), ast.Mult(), power)
         return node
+
+
+def compared(node: ast.expr) -> bool | None:
+    """Whether two numbers that are written out are equal; None where that is not the question."""
+    if not (isinstance(node, ast.Compare) and isinstance(node.ops[0], ast.Eq)):
+        return None
+    first, *others = (number(n) for n in (node.left, *node.comparators))
+    return None if first is None or len(others) > 1 or others[0] is None else first == others[0]
 
 
 def is_np(node: ast.AST, function: str) -> bool:

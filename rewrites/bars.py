@@ -91,7 +91,7 @@ class Bars:
         missing: bool = False,
     ) -> None:
         """Add `g` to the cotangent of a name."""
-        if name not in self.activity.names or is_none(g):
+        if name not in self.activity.names or core.is_none(g):
             return
         maybe_none = not array if maybe_none is None else maybe_none
         array = array or (not maybe_none and name in self.arrays_made)
@@ -172,10 +172,6 @@ class Bars:
 
 def np_call(function: str, *args: ast.expr) -> ast.Call:
     return ast.Call(ast.Attribute(core.name("@np"), function, ast.Load()), list(args), [])
-
-
-def is_none(node: ast.expr) -> bool:
-    return isinstance(node, ast.Constant) and node.value is None
 
 
 def item(g: ast.expr, index: ast.expr) -> ast.expr:

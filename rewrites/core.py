@@ -338,6 +338,10 @@ def is_call_of(node: ast.AST, *helpers: str) -> bool:
     return isinstance(f, ast.Name) and f.id in helpers
 
 
+def is_none(node: ast.AST) -> bool:
+    return isinstance(node, ast.Constant) and node.value is None
+
+
 def is_placeholder(node: ast.AST) -> bool:
     """Whether an expression is the placeholder of a variable that this path does not set."""
     return isinstance(node, ast.Name) and node.id == f"@{UNDEFINED}"

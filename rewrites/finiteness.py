@@ -75,7 +75,8 @@ UNBOUNDED = frozenset(
     "sinh cosh arctanh power float_power divide true_divide lgamma gamma digamma logit over vjp_of "
     "power_slope square cumprod prod jvp_of norm_bar polygamma gammaln y0 y1 yn exp1 expi expn "
     "gamma_density beta_density product_of_others inv solve cholesky slogdet lstsq tensorinv "
-    "tensorsolve cho_solve solve_triangular triangular_solve logsumexp cofactors".split()
+    "tensorsolve cho_solve solve_triangular triangular_solve logsumexp cofactors "
+    "circle_inverse".split()
 )
 CONTAINER_METHODS = frozenset("items keys values get pop append pushed reversed at set".split())
 

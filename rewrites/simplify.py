@@ -41,7 +41,8 @@ def simplify(function: Function, program: Program) -> Function:
             if function == before:
                 break
     function = reused(function, program.resolver)
-    function = made_plainer(Nesting(function, program).run(closing=True))
+    function = pruned(Nesting(function, program).run(closing=True), program)
+    function = made_plainer(function)
     return settled(function, pruner_of(function, program))
 
 

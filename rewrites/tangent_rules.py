@@ -291,7 +291,7 @@ class TangentRules:
                 return None
             if (
                 "dtype" in application.static
-                and not is_none(application.static["dtype"])
+                and not core.is_none(application.static["dtype"])
                 or ("." not in rule.name and isinstance(getattr(ours, rule.name, None), type))
             ):
                 return Tangent(runtime("tangent_for", expr, core.name(target)))
@@ -438,10 +438,6 @@ def position(node: ast.AST, dots: str) -> int | None:
 def takes_any_number(jvp: Any) -> bool:
     """Whether a jvp is a named function of `*operands`: its text is silent on each of them."""
     return jvp.__name__ != "<lambda>" and bool(jvp.__code__.co_flags & inspect.CO_VARARGS)
-
-
-def is_none(node: ast.expr) -> bool:
-    return isinstance(node, ast.Constant) and node.value is None
 
 
 def runtime(helper: str, *args: ast.expr) -> ast.Call:

@@ -79,12 +79,13 @@ _NAMES = {
     "numpy.creation": "array_bar array_of_tangents astype_bar astype_dot parts_like",
     "numpy.cumulative": "carried_from_records pulled_through_products pulled_to_records "
     "pushed_through_products running_sum",
-    "numpy.elementwise": "unit_part",
+    "numpy.elementwise": "portion portion2 unit_part",
     "numpy.moments": "deviation of_freedom over_deviation relative_dot",
     "numpy.reducing": "count divided max_bar min_bar narrow product_of_others reduce_sum ties "
     "unreduce wide",
     "numpy.rounding": "direction",
     "numpy.selection": "at_lower at_upper clip_tangent inside",
+    "numpy.trigonometry": "circle_inverse",
     "numpy.vector_products": "cross_bar_x cross_bar_y kron_bar_x kron_bar_y",
     "numpy.zeros": "is_lost kept over reached times times_both unless_zero",
     "scipy.bessel": "i1 i1e slope_of_i1 slope_of_i1e slopes_of_bessel_jn",

@@ -250,7 +250,8 @@ def gelu(x: Any, approximate: bool = True) -> Any:
     """
     x = _inexact(x)
     if approximate:
-        return x * (0.5 * (1.0 + np.tanh((2 / np.pi) ** 0.5 * (x + 0.044715 * x**3))))
+        near = np.clip(x, -20, 20)  # beyond, tanh is 1, and a cube would overflow in float16
+        return x * (0.5 * (1.0 + np.tanh((2 / np.pi) ** 0.5 * (near + 0.044715 * near**3))))
     return 0.5 * x * erfc(-x * 0.5**0.5)
 
 

@@ -87,3 +87,108 @@ def test_iterators_spread_into_calls() -> None:
 
     for found in (overt.grad(f)(3.0), overt.jvp(f, (3.0,), (1.0,))[1], overt.jacfwd(f)(3.0)):
         assert float(found) == 6.0
+
+
+def quotient(x: Any, y: Any) -> Any:
+    return x / y
+
+
+def angle(y: Any, x: Any) -> Any:
+    return np.arctan2(y, x)
+
+
+def turned(y: float, x: float) -> tuple[float, float]:
+    """Slopes of the angle with respect to y: the first and the second."""
+    size = numpy.hypot(x, y)
+    return x / size / size, -2 * (x / size / size) * (y / size / size)
+
+
+# Functions, numbers of a dtype, and the first and second slope of the last argument but for
+# arctan2, whose first one moves.
+FAR: list[tuple[Any, str, float, float]] = [
+    (quotient, "float16", 6e4, 300.0), (quotient, "float16", 1e-6, 1e-4),
+    (quotient, "float32", 1e38, 3e19), (quotient, "float32", 1e-25, 1e-20),
+    (quotient, "float32", 0.0, 1e-25), (angle, "float16", 200.0, 300.0),
+    (angle, "float32", 2e19, 3e19), (angle, "float32", 1e-21, 2e-21),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("f", "dtype", "x", "y"), FAR)
+def test_squares_of_divisors_are_not_taken(f: Any, dtype: str, x: float, y: float) -> None:
+    args = [numpy.array(v, dtype) for v in (x, y)]
+    x, y = (float(v) for v in args)
+    if f is quotient:
+        wanted, place = (-x / y / y, 2 * x / y / y / y), 1
+    else:
+        wanted, place = turned(x, y), 0
+    slope = overt.grad(f, place)
+    dots = [numpy.array(float(k == place), dtype) for k in range(2)]
+    rtol = 3e-3 if dtype == "float16" else 1e-5
+    for found in (slope(*args), overt.jit(slope)(*args), overt.jvp(f, args, dots)[1]):
+        numpy.testing.assert_allclose(found, wanted[0], rtol=rtol, atol=0)
+    second = overt.jit(overt.grad(slope, place))(*args)
+    limits = numpy.finfo(dtype)
+    largest, smallest = float(limits.max), 100 * float(limits.tiny)
+    if abs(wanted[1]) < largest and not 0 < abs(wanted[1]) < smallest:
+        numpy.testing.assert_allclose(second, wanted[1], rtol=3 * rtol, atol=0)
+
+
+def test_compiled_quotients_of_quotients_are_computed_as_they_stand() -> None:
+    x, y = numpy.array(3e4, "float16"), numpy.array(300.0, "float16")
+    for f in (lambda x, y: x / y / y, lambda x, y: y / (x / y), lambda x, y: x / np.stack([y]) / y):
+        wanted = f(float(x), float(y))
+        numpy.testing.assert_allclose(overt.jit(f)(x, y), wanted, rtol=3e-3)
+
+
+def chained(x: Any) -> Any:
+    first = np.logaddexp(x[0], x[1])
+    return first + np.logaddexp(np.logaddexp(x[2], x[3]), x[0])
+
+
+def test_sums_of_exponentials_that_are_all_zero() -> None:
+    x = numpy.array([0.5, -numpy.inf, -numpy.inf, -numpy.inf], "float32")
+    for f in (chained, lambda x: np.sum(chained(x))):
+        for slope in (overt.grad(f), overt.jit(overt.grad(f)), overt.jacfwd(f)):
+            numpy.testing.assert_allclose(slope(x), [2.0, 0.0, 0.0, 0.0])
+    for f, rate in ((np.logaddexp, 1.0), (np.logaddexp2, numpy.log(2.0))):
+        assert float(overt.grad(f)(-numpy.inf, -numpy.inf)) == 1.0  # f(x, -inf) is x
+        assert float(overt.grad(f)(numpy.inf, 0.0)) == 1.0
+        share = 1 / (1 + numpy.exp(-rate))
+        numpy.testing.assert_allclose(overt.grad(f)(2.0, 1.0), share, rtol=1e-6)
+        second = overt.grad(overt.grad(f))(2.0, 1.0)
+        numpy.testing.assert_allclose(second, rate * share * (1 - share), rtol=1e-5)
+
+
+def test_second_slopes_where_definitions_meet() -> None:
+    second = overt.grad(overt.grad(special.log_ndtr))
+    numpy.testing.assert_allclose(second(0.0), -2 / numpy.pi, rtol=1e-6)
+    for x in (0.0, 1e-19, 1e-9, -1e-6, 1e-3):
+        slopes = [overt.grad(special.i1)]
+        slopes += [overt.grad(slopes[0])]
+        slopes += [overt.grad(slopes[1])]
+        wanted = [0.5 + 3 * x**2 / 16, 3 * x / 8, 3 / 8 + 5 * x**2 / 32]
+        found = [float(d(x)) for d in slopes]
+        numpy.testing.assert_allclose(found, wanted, rtol=1e-5, atol=1e-30)
+        scaled = overt.grad(overt.grad(special.i1e))(x)  # of exp(-abs(x)) * (x / 2 + x**3 / 16)
+        numpy.testing.assert_allclose(scaled, -numpy.sign(x) + 15 * x / 8, rtol=1e-5, atol=1e-5)
+    third = overt.grad(overt.grad(overt.grad(special.i0)))
+    assert float(third(0.0)) == 0.0
+    assert float(overt.grad(overt.grad(np.cbrt))(numpy.inf)) == 0.0
+
+
+@pytest.mark.parametrize(("p", "q"), [(5.5, 1e4), (0.001, 6e4), (6e4, 0.001), (2.0, 3.0)])
+def test_relative_entropy_of_far_numbers(p: float, q: float) -> None:
+    args = [numpy.array(v, "float16") for v in (p, q)]
+    p, q = (float(v) for v in args)
+    slopes = overt.jit(overt.grad(special.rel_entr, (0, 1)))(*args)
+    numpy.testing.assert_allclose(slopes[0], numpy.log(p / q) + 1, rtol=2e-3)
+    if p / q < 6e4:
+        numpy.testing.assert_allclose(slopes[1], -p / q, rtol=2e-3, atol=1e-7)
+
+
+def test_gelu_where_cubes_overflow() -> None:
+    x = numpy.array([-100.0, -25.0, 25.0, 100.0, 6e4], "float16")
+    for k, f in enumerate((nn.gelu, overt.grad(nn.gelu), overt.grad(overt.grad(nn.gelu)))):
+        found = numpy.asarray(overt.vmap(f)(x), "float64")
+        wanted = (numpy.maximum(x, 0), x > 0, 0 * x)[k]
+        numpy.testing.assert_allclose(found, wanted)

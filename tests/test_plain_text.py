@@ -9,6 +9,9 @@ import numpy as np
 import pytest
 
 import overt
+from overt.rewrites.emit import module_text
+from overt.rewrites.forward import jvp
+from overt.transformer.transformed import source_of
 from tests.ways import assert_every_way
 
 
@@ -189,3 +192,34 @@ def test_no_broadcast_is_undone_where_items_are_numbers() -> None:
     text = overt.source(overt.grad(table_of_paths))
     assert "withdrawn" not in text and "array_bar" not in text
     assert "table[i - 1, j], table[i, j - 1], table[i - 1, j - 1]" in text
+
+
+def between(image: Any, u: Any, v: Any) -> Any:
+    i, j = int(np.floor(u)), int(np.floor(v))
+    a, b = u - i, v - j
+    top = (1 - b) * image[i, j] + b * image[i, j + 1]
+    bottom = (1 - b) * image[i + 1, j] + b * image[i + 1, j + 1]
+    return (1 - a) * top + a * bottom
+
+
+def test_no_name_is_left_that_nothing_reads() -> None:
+    ones = overt.jvp(between, (np.eye(3), 0.3, 1.2), (np.ones((3, 3)), 1.0, 0.0))[1]
+    step = 1e-6
+    ends = [between(np.eye(3) + t, 0.3 + t, 1.2) for t in (step, -step)]
+    np.testing.assert_allclose(ones, (ends[0] - ends[1]) / (2 * step), rtol=1e-5)
+    text = module_text(jvp(source_of(between)))
+    for name in re.findall(r"^ +(\w+) = ", text, re.MULTILINE):
+        assert len(re.findall(rf"\b{name}\b", text)) > 1, text
+
+
+def rated(x: Any) -> Any:
+    return np.var(10 ** (x / 4))
+
+
+def test_numbers_that_are_written_out_are_not_asked_about() -> None:
+    x = np.array([0.1, -0.4, 0.3])
+    ends = [[rated(x + t * row) for row in np.eye(3)] for t in (1e-6, -1e-6)]
+    wanted = (np.array(ends[0]) - np.array(ends[1])) / 2e-6
+    np.testing.assert_allclose(overt.grad(rated)(x), wanted, rtol=1e-4)
+    for text in (overt.source(overt.grad(rated)), module_text(jvp(source_of(rated)))):
+        assert "np.log(10)" in text and "None" not in text, text

@@ -107,8 +107,10 @@ def _strict(name: str, function: Callable, kinds: str = "iufc") -> Callable[...,
 _div = Primitive(
     "lax_div",
     elementwise=True,
-    lower="divide",
-    vjp=(lambda g, out, x, y: over(g, y), lambda g, out, x, y: -times(g, x / y**2)),
+    lower=lambda b, x, y, *, avals, out: (
+        b.quotient(x, y) if dtypes.is_inexact(out.dtype) else b.binary("divide", x, y)
+    ),
+    vjp=(lambda g, out, x, y: over(g, y), lambda g, out, x, y: -times(g, out / y)),
     doc="Quotient; of integers, rounded towards zero.",
 )
 

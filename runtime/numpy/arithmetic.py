@@ -74,9 +74,9 @@ multiply = Primitive(
 divide = true_divide = Primitive(
     "divide",
     elementwise=True,
-    lower="divide",
+    lower=lambda b, x, y, *, avals, out: b.quotient(x, y),
     float_only=True,
-    vjp=(lambda g, out, x, y: over(g, y), lambda g, out, x, y: -times(g, x / y**2)),
+    vjp=(lambda g, out, x, y: over(g, y), lambda g, out, x, y: -times(g, out / y)),
     doc="""Quotient, element by element; integers become floats.
 
     >>> print(np.divide(np.array([1, 2]), 2))
@@ -125,9 +125,9 @@ square = Primitive(
 reciprocal = Primitive(
     "reciprocal",
     elementwise=True,
-    lower=lambda b, x, *, avals, out: b.binary("divide", b.full_like(x, 1), x),
+    lower=lambda b, x, *, avals, out: b.quotient(b.full_like(x, 1), x),
     float_only=True,
-    vjp=(lambda g, out, x: -over(g, x**2),),
+    vjp=(lambda g, out, x: -times(g, out / x),),
     doc="""`1 / x`; integers become floats.
 
     >>> print(np.reciprocal(np.array([2.0, 4.0])))

@@ -163,7 +163,7 @@ cbrt = Primitive(
     elementwise=True,
     float_only=True,
     lower="cbrt",
-    vjp=(lambda g, out, x: over(g, 3 * out**2),),
+    vjp=(lambda g, out, x: over(over(g, 3 * out), out),),
     doc="""Cube root, of negative numbers too.
 
     >>> print(np.cbrt(-27.0))
@@ -242,14 +242,50 @@ def _lower_logaddexp(scale: float) -> Any:
     return lower
 
 
+def _below(x: Any, total: Any) -> Any:
+    """`x - total`, and zero for an infinity that is the whole of it."""
+    return np.where(x == total, 0, x - total)
+
+
+@composite(
+    arrays=("x", "total"),
+    vjp=(lambda g, out, x, total: times(g, out), lambda g, out, x, total: -times(g, out)),
+    elementwise=True,
+)
+def portion(x: Any, total: Any) -> Any:
+    """`exp(x - total)`, the portion of `exp(x)` in a sum; 1 for an infinity that is all of it.
+
+    >>> print(portion(1.0, 1.0), portion(-np.inf, 1.0), portion(-np.inf, -np.inf))
+    1.0 0.0 1.0
+    """
+    return np.exp(_below(x, total))
+
+
+@composite(
+    arrays=("x", "total"),
+    vjp=(
+        lambda g, out, x, total: np.log(2.0) * times(g, out),
+        lambda g, out, x, total: -np.log(2.0) * times(g, out),
+    ),
+    elementwise=True,
+)
+def portion2(x: Any, total: Any) -> Any:
+    """`2**(x - total)`, as `portion` is `exp(x - total)`.
+
+    >>> print(portion2(1.0, 2.0), portion2(-np.inf, -np.inf))
+    0.5 1.0
+    """
+    return np.exp2(_below(x, total))
+
+
 logaddexp = Primitive(
     "logaddexp",
     elementwise=True,
     float_only=True,
     lower=_lower_logaddexp(1.0),
     vjp=(
-        lambda g, out, x, y: times(g, np.exp(x - out)),
-        lambda g, out, x, y: times(g, np.exp(y - out)),
+        lambda g, out, x, y: times(g, portion(x, out)),
+        lambda g, out, x, y: times(g, portion(y, out)),
     ),
     doc="""`log(exp(x) + exp(y))` without overflow.
 
@@ -264,8 +300,8 @@ logaddexp2 = Primitive(
     float_only=True,
     lower=_lower_logaddexp(LN2),
     vjp=(
-        lambda g, out, x, y: times(g, np.exp2(x - out)),
-        lambda g, out, x, y: times(g, np.exp2(y - out)),
+        lambda g, out, x, y: times(g, portion2(x, out)),
+        lambda g, out, x, y: times(g, portion2(y, out)),
     ),
     doc="""`log2(2**x + 2**y)` without overflow.
 

@@ -88,14 +88,33 @@ arctanh = atanh = _of_one(
     "Inverse hyperbolic tangent; NaN outside [-1, 1].", "0.0",
 )  # fmt: skip
 
+
+@composite(
+    arrays=("x", "y"),
+    vjp=(
+        lambda g, out, x, y: times(g, circle_inverse(y, x) ** 2 - out**2),
+        lambda g, out, x, y: -2 * times(g, out * circle_inverse(y, x)),
+    ),
+    elementwise=True,
+)
+def circle_inverse(x: Any, y: Any) -> Any:
+    """`x / (x**2 + y**2)` without overflow: a coordinate of a point's inverse in the unit circle.
+
+    >>> print(circle_inverse(0.0, 2.0), circle_inverse(2.0, 0.0))
+    0.0 0.5
+    """
+    size = np.hypot(x, y)
+    return x / size / size
+
+
 arctan2 = atan2 = Primitive(
     "arctan2",
     elementwise=True,
     float_only=True,
     lower="atan2",
     vjp=(
-        lambda g, out, y, x: times(g, x / (x**2 + y**2)),
-        lambda g, out, y, x: -times(g, y / (x**2 + y**2)),
+        lambda g, out, y, x: times(g, circle_inverse(x, y)),
+        lambda g, out, y, x: -times(g, circle_inverse(y, x)),
     ),
     doc="""Angle of the point (x, y) from the positive x axis, in radians from -pi to pi.
 

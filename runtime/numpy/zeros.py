@@ -64,10 +64,10 @@ over = Primitive(
     "over",
     elementwise=True,
     float_only=True,
-    lower=lambda b, g, x, *, avals, out: _zero_or(b, g, b.binary("divide", g, x)),
+    lower=lambda b, g, x, *, avals, out: _zero_or(b, g, b.quotient(g, x)),
     vjp=(
         lambda h, out, g, x: over(h, x),
-        lambda h, out, g, x: -over(times_both(g, h), x**2),
+        lambda h, out, g, x: -over(times_both(out, h), x),
     ),
     doc="""`g / x`, and exactly zero where `g` is zero, whatever `x` is there.
 

@@ -63,15 +63,22 @@ def i0e(x: Any) -> Any:
     return np.where(x <= 8, near, _chebyshev(32 / far - 2, FAR) / np.sqrt(far))
 
 
+# Coefficients in x**2 of the power series of I1 / x, highest power first.
+I1_OVER_X = tuple(
+    1 / (2 * 4**k * math.factorial(k) * math.factorial(k + 1)) for k in range(10, -1, -1)
+)
+
+
 def slope_of_i1e(out: Any, x: Any) -> Any:
     """Derivative of `i1e`; 1/2 at zero.
 
     >>> print(np.round(slope_of_i1e(0.0, 0.0), 5))
     0.5
     """
-    small = np.abs(x) < 1e-20  # out / x may be that of two numbers that underflow
-    safe = np.where(small, 1, x)
-    return np.where(small, 0.5, i0e(safe) - out * (np.sign(x) + 1 / safe))
+    small = np.abs(x) < 1
+    near, far = np.where(small, x, 0), np.where(small, 1, x)
+    series = np.exp(-np.sign(near) * near) * horner(I1_OVER_X, near**2)
+    return i0e(x) - np.sign(x) * out - np.where(small, series, out / far)
 
 
 i1e = special(
@@ -94,12 +101,6 @@ def i0(x: Any) -> Any:
     """
     (x,) = reals("i0", x)
     return np.exp(np.abs(x)) * i0e(x)
-
-
-# Coefficients in x**2 of the power series of I1 / x, highest power first.
-I1_OVER_X = tuple(
-    1 / (2 * 4**k * math.factorial(k) * math.factorial(k + 1)) for k in range(10, -1, -1)
-)
 
 
 def slope_of_i1(out: Any, x: Any) -> Any:

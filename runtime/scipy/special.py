@@ -218,6 +218,22 @@ def entr(x: Any) -> Any:
     return np.where(x < 0, -np.inf, -xlogy(x, np.where(x < 0, 1, x)))
 
 
+@composite(
+    arrays=("p", "q"),
+    vjp=(lambda g, out, p, q: over(g, p), lambda g, out, p, q: -over(g, q)),
+    elementwise=True,
+)
+def log_ratio(p: Any, q: Any) -> Any:
+    """`log(p / q)` of positive numbers, whose quotient may overflow or vanish.
+
+    >>> print(log_ratio(1.0, 1.0), np.round(log_ratio(1e30, 1e-30), 1))
+    0.0 138.2
+    """
+    ratio = p / q
+    usual = (ratio >= np.finfo(ratio.dtype).tiny) & (ratio < np.inf)
+    return np.where(usual, np.log(np.where(usual, ratio, 1)), np.log(p) - np.log(q))
+
+
 @composite(arrays=("p", "q"))
 def rel_entr(p: Any, q: Any) -> Any:
     """`p * log(p / q)`: zero where `p` is zero and `q` is not negative, else inf outside.
@@ -229,7 +245,7 @@ def rel_entr(p: Any, q: Any) -> Any:
     inside, zero = (p > 0) & (q > 0), (p == 0) & (q >= 0)
     outside = np.where(np.isnan(p) | np.isnan(q), np.nan, np.where(zero, 0, np.inf))
     p, q = np.where(inside, p, 1), np.where(inside, q, 1)
-    return np.where(inside, p * np.log(p / q), outside)
+    return np.where(inside, p * log_ratio(p, q), outside)
 
 
 @composite(arrays=("p", "q"))

@@ -14,6 +14,7 @@ def newton_sqrt_jvp(a, a_dot):
     x = a
     x_dot = a_dot
     while np.abs(x * x - a) > 1e-6 * a:
-        x_dot = 0.5 * (x_dot + a_dot / x - x_dot * a / x**2)
-        x = 0.5 * (x + a / x)  # Heron's step
+        ratio = a / x
+        x_dot = 0.5 * (x_dot + a_dot / x - x_dot * ratio / x)
+        x = 0.5 * (x + ratio)  # Heron's step
     return x, x_dot

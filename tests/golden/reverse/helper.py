@@ -18,7 +18,8 @@ from overt.runtime import sum_to
 
 def sigmoid_bwd(z, out_bar):
     exp_value = np.exp(-z)
-    return out_bar / (1.0 + exp_value) ** 2 * exp_value
+    total = 1.0 + exp_value
+    return out_bar / total / total * exp_value
 
 
 def loss_grad(w, x):

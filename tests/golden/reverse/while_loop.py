@@ -29,5 +29,5 @@ def newton_sqrt_grad(a):
     for x in saved.reversed():  # undoes while_loop.py:6
         total_bar = 0.5 * x_bar
         a_bar = a_bar + total_bar / x
-        x_bar = total_bar - total_bar * a / x**2
+        x_bar = total_bar - total_bar * a / x / x
     return a_bar + x_bar

@@ -29,22 +29,23 @@ def newton_sqrt_grad_grad(a):
     for x in saved.reversed():  # undoes while_loop_twice.py:6
         total_bar = 0.5 * x_bar
         saved_1.push(x, total_bar)
-        x_bar = total_bar - total_bar * a / x**2
+        x_bar = total_bar - total_bar * a / x / x
     # reverse
     x_bar_bar = 1.0
     a_bar_bar = 1.0
     a_bar = 0.0
     saved_bars = Saved()
     for x, total_bar in saved_1.reversed():
-        x_squared = x**2
-        product_bar = -(x_bar_bar / x_squared)
+        ratio = total_bar * a / x
+        ratio_bar = -(x_bar_bar / x)
+        product_bar = ratio_bar / x
         a_bar = a_bar + product_bar * total_bar
-        x_bar = 2 * x_bar_bar * (total_bar * a) / x_squared**2 * x
-        saved_bars.push(x_bar - a_bar_bar * total_bar / x_squared)
+        x_bar = x_bar_bar * ratio / x / x - ratio_bar * ratio / x
+        saved_bars.push(x_bar - a_bar_bar * total_bar / x / x)
         x_bar_bar = 0.5 * (x_bar_bar + product_bar * a + a_bar_bar / x)
     x_bar = 0.0
     for x, x_bar_1 in zip(saved.reversed(), saved_bars.reversed()):  # undoes while_loop_twice.py:6
         total_bar = 0.5 * x_bar
         a_bar = a_bar + total_bar / x
-        x_bar = add(total_bar - total_bar * a / x**2, x_bar_1)
+        x_bar = add(total_bar - total_bar * a / x / x, x_bar_1)
     return add(a_bar, x_bar)
