@@ -8,6 +8,7 @@ from __future__ import annotations
 import array
 import collections
 import contextvars
+import dataclasses
 import datetime
 import functools
 import gc
@@ -636,3 +637,30 @@ def test_methods_of_nodes_with_a_static_self():
     one.rate = 5.0
     assert float(one.scaled(3.0)) == 15.0
     assert [float(Equal(rate).scaled(3.0)) for rate in (1.0, 2.0, 1.0)] == [3.0, 6.0, 3.0]
+
+
+@dataclasses.dataclass(eq=False)
+class Layer:
+    weights: Any
+    config: Any
+
+
+overt.tree_util.register_dataclass(Layer, data_fields=["weights"], meta_fields=["config"])
+
+
+@pytest.mark.filterwarnings("ignore::overt.errors.RecordedWarning")
+def test_static_data_of_nodes_that_changes():
+    config = Plain(2.0)
+
+    def through(layers):
+        layer = layers["first"][0]
+        held = layer.config[0] if isinstance(layer.config, tuple) else layer.config
+        return layer.weights * held.rate
+
+    f, slope = overt.jit(through), overt.jit(overt.grad(lambda layers: through(layers) ** 2))
+    for held in (config, (config, 1)):
+        layers = {"first": [Layer(3.0, held)]}
+        for rate in (2.0, 5.0, 2.0):
+            config.rate = rate
+            assert float(f(layers)) == 3.0 * rate
+            assert float(slope(layers)["first"][0].weights) == 6.0 * rate**2

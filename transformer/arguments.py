@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import inspect
 import types
 from typing import Any
@@ -12,6 +13,7 @@ from overt.runtime import config
 from overt.runtime.array import Array, DeviceArray
 from overt.runtime.aval import aval_of
 from overt.runtime.interop import as_array, copied
+from overt.runtime.ownership import is_library
 from overt.runtime.parts import is_array
 from overt.runtime.tree import tree_leaves_with_path
 from overt.runtime.tree_registry import LENIENT
@@ -58,6 +60,8 @@ class Call:
                 key.append(("object", type(x)))
             else:
                 key.append(value_key(x))
+        if nodes_have_state(self.flat.structure):  # nodes that are the same may hold other data
+            objects += data_with_state(self.flat.structure)
         self.objects = objects + jitted.bound
         self.key = tuple(key)
         self.promote(())
@@ -155,6 +159,24 @@ def has_state(x: Any) -> bool:
     if type(x) in (tuple, frozenset):
         return any(map(has_state, x))
     return pairs_of(x) is not None or snapshot_of(x) is not None
+
+
+def data_with_state(structure: Any) -> list[Any]:
+    """Objects among the static data of the user's nodes in a structure of `take_apart`."""
+    if isinstance(structure, tuple):
+        return [x for part in structure for x in data_with_state(part)]
+    if not hasattr(structure, "node_data"):
+        return []
+    data = structure.node_data()
+    found = [] if data is None or is_library(data[0].__module__) else [data[1]]
+    below = [x for child in structure.children() for x in data_with_state(child)]
+    return [x for x in found if has_state(x)] + below
+
+
+@functools.lru_cache(maxsize=1024)
+def nodes_have_state(structure: Any) -> bool:
+    """Whether any such data may change, kept for each structure: it is asked at each call."""
+    return bool(data_with_state(structure))
 
 
 def value_key(x: Any) -> Any:
