@@ -7,6 +7,7 @@ car.speed = 0.0         # the reverse sweep needs the speed that `y` was made wi
 from __future__ import annotations
 
 import ast
+import dis
 import inspect
 import types
 from collections.abc import Mapping
@@ -16,11 +17,17 @@ from overt.rewrites import core
 from overt.rewrites.core import Assign, Do, Function, With
 from overt.rewrites.effects import CHANGING_FUNCTIONS, UNSEEN_METHODS
 from overt.rewrites.liveness import PURE_METHODS
+from overt.rewrites.members import classes_of
 from overt.rewrites.rules import STATIC_ATTRIBUTES, Resolver
 from overt.rewrites.scopes import CHANGING
+from overt.runtime.changing_code import METHODS
 from overt.runtime.ownership import is_library
 from overt.runtime.world import names_in
 
+ANY_ATTRIBUTE = ("__getattr__", "__getattribute__")
+STORING = frozenset(
+    "STORE_ATTR STORE_GLOBAL STORE_DEREF STORE_SUBSCR STORE_SLICE DELETE_ATTR DELETE_SUBSCR".split()
+)
 CHANGING_MODULES = frozenset("operator _operator heapq _heapq bisect _bisect".split())
 
 
@@ -33,6 +40,7 @@ class Changing:
         self.roots: set[str] = set()  # names whose object a call or store may change
         self.names: set[str] = set()  # names of outer variables that are set
         self.calls = False
+        self.counted = read_with_effects(getattr(resolver.namespace, "globals", {}))
         for s in core.walk(function.body):
             self.statement(s)
         if self.calls:
@@ -96,7 +104,7 @@ class Changing:
                     n.changing = True  # type: ignore[union-attr]
             return node
 
-        if self.attributes or self.roots or self.names or self.calls:
+        if self.attributes or self.roots or self.names or self.calls or self.counted:
             core.map_function(function, visit)
 
     def may_change(self, node: ast.expr) -> bool:
@@ -107,6 +115,8 @@ class Changing:
             if node.attr in STATIC_ATTRIBUTES or self.resolver.object(node) is not None:
                 return False
             if node.attr in self.attributes or roots_of(node) & self.roots:
+                return True
+            if not self.counted.isdisjoint((node.attr, *ANY_ATTRIBUTE)):
                 return True
         outer = {r for r in roots_of(node) if not core.is_local(r)} - self.names
         return bool(outer & self.roots) or bool(outer) and self.calls and not self.is_module(node)
@@ -154,6 +164,27 @@ def has_own_code(made: type) -> bool:
     return any(
         isinstance(f, types.FunctionType) and f.__code__.co_filename != "<string>" for f in members
     )
+
+
+def read_with_effects(space: Mapping[str, Any]) -> set[str]:
+    """The attributes of the user's classes, read by code that changes something."""
+    found: set[str] = set()
+    for kind in classes_of(space):
+        for name, member in vars(kind).items():
+            getter = member.fget if isinstance(member, property) else None
+            if getter is None and not isinstance(member, types.FunctionType | type):
+                getter = vars(type(member)).get("__get__")
+            if name in ANY_ATTRIBUTE:
+                getter = member
+            if isinstance(getter, types.FunctionType) and stores_something(getter.__code__):
+                found.add(name)
+    return found
+
+
+def stores_something(code: types.CodeType) -> bool:
+    """Whether a function stores into an object or a variable outside, as far as its code shows."""
+    stored = any(i.opname in STORING for i in dis.get_instructions(code))
+    return stored or not METHODS.isdisjoint(code.co_names)
 
 
 def set_by_functions(space: Mapping[str, Any]) -> set[str]:

@@ -204,7 +204,9 @@ class Expressions(ast.NodeTransformer):
                     node = of_list(node)
             if f.id in ("any", "all") and len(node.args) == 1 and not node.keywords:
                 items = node.args[0]
-                if isinstance(items, ast.GeneratorExp) and sets_variables(items):
+                if isinstance(items, ast.GeneratorExp) and (
+                    sets_variables(items) or self.changes_local(items)
+                ):
                     if len(items.generators) == 1 and not (self.hidden or self.conditional):
                         return b.searched(items, f.id == "any")
         if isinstance(f, ast.Name) and f.id == "super" and not node.args and f.id not in b.local:

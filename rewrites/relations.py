@@ -407,7 +407,14 @@ def fills(s: Assign) -> list[Assign]:
     return found
 
 
+OF_ARRAYS = ("sort", "fill")  # methods that arrays have, too
+
+
 def is_growth(call: ast.Call) -> bool:
+    """Whether a call is a change of a list or dictionary that no array has."""
+    if core.is_call_of(call, "@changed"):
+        method = call.args[1]
+        return isinstance(method, ast.Constant) and method.value not in OF_ARRAYS
     return core.is_call_of(call, "@appended", "@popped")
 
 

@@ -135,6 +135,10 @@ class Through:
         if isinstance(s, NESTED) or not isinstance(
             s, ast.Assign | ast.AnnAssign | ast.AugAssign | ast.Expr
         ):
+            if isinstance(s, ast.Delete):  # what was there is no item of it any longer
+                places = [t.value for t in s.targets if isinstance(t, ast.Subscript)]
+                holders = set[str]().union(*map(changed_roots, places))
+                known = {n: v for n, v in known.items() if v.base not in holders}
             return [s], without(known, assigned_names(s))
         if (parts := self.in_parts(s, known)) is not None:
             new, known = self.block(parts, known)

@@ -7,6 +7,7 @@ unless both came into a branch or loop of a compiled program, where nothing tell
 
 from __future__ import annotations
 
+import gc
 from collections import Counter
 from typing import Any
 
@@ -34,6 +35,8 @@ __all__ = [
     "unshared_parts",
 ]
 
+VIEWS: tuple[type, ...] = (type({}.keys()), type({}.values()), type({}.items()))
+
 
 def apart(x: Any, *others: Any, beside: Any = None) -> None:
     """Check before x is changed that none of the others is x, or holds it, `beside` an object.
@@ -46,12 +49,19 @@ def apart(x: Any, *others: Any, beside: Any = None) -> None:
     if not is_changeable(x) and not is_array(x):
         return
     for other in everything_in(others, beside):
-        if other is x or may_be(x, other) or may_be_copy(x, other):
+        if other is x or may_be(x, other) or shows_keys(other, x) or may_be_copy(x, other):
             raise NotImplementedError(
                 "an array or list is changed that another variable, which is used later, stands "
                 "for or holds as well: in Python the change shows there too. Change a copy, or "
                 "give the other one a copy: `x.copy()`"
             )
+
+
+def shows_keys(view: Any, x: Any) -> bool:
+    """Whether a value is `x.keys()`, `x.values()` or `x.items()` of a dictionary, which shows what
+    is in it later.
+    """
+    return isinstance(view, VIEWS) and any(held is x for held in gc.get_referents(view))
 
 
 def apart_arrays(x: Any, *others: Any, beside: Any = None, made: bool = False) -> None:
@@ -156,7 +166,8 @@ def may_be(x: Any, other: Any) -> bool:
 
 def may_be_copy(x: Any, other: Any) -> bool:
     """Whether one of two containers is what data chose, and may so have been the other one."""
-    return isinstance(x, CONTAINERS) and type(other) is type(x) and (is_copy(x) or is_copy(other))
+    kind = other.kind if hasattr(type(other), "__overt_snapshot__") else type(other)
+    return isinstance(x, CONTAINERS) and kind is type(x) and (is_copy(x) or is_copy(other))
 
 
 def symbol(x: Any) -> Any:

@@ -30,7 +30,7 @@ from overt.runtime.parts import blank, parts_of
 from overt.runtime.record import RECORDING
 from overt.runtime.tree_registry import register_pytree_node
 from overt.runtime.undefined import UndefinedValue
-from overt.runtime.world import CONTAINERS, Held, World, attributes_of
+from overt.runtime.world import CONTAINERS, Held, World, attributes_of, is_container
 
 __all__ = [
     "Chosen", "Reach", "copied", "either_object", "is_chosen", "note_containers", "note_handed_on",
@@ -487,7 +487,7 @@ def note_joined(a: Any, b: Any, joined: Any, is_old: Callable[[Any], bool]) -> N
 def note_containers(a: Any, b: Any, joined: Any, is_old: Callable[[Any], bool]) -> None:
     """Note lists and dictionaries that were joined as values: others may hold the two."""
     a, b, joined = (opened(x)[0] if type(x) is NoneOr else x for x in (a, b, joined))
-    if isinstance(joined, CONTAINERS) and joined is not a and joined is not b:
+    if is_container(joined) and joined is not a and joined is not b:
         note(joined, matters=lambda: any(is_old(x) for x in (a, b) if isinstance(x, CONTAINERS)))
     if not (type(a) is type(b) is type(joined) and type(joined) in (list, tuple, dict)):
         return

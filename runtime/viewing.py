@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from overt.runtime.containers import COPIED
 from overt.runtime.derivatives import zeros_like_tree
 from overt.runtime.numpy.indexing import erase, place, set_item, taken
 from overt.runtime.numpy.movement import with_rule
@@ -19,7 +20,7 @@ __all__ = ["changed_too", "item_again", "read_again", "stored_back"]
 
 def is_mutable(x: Any) -> bool:
     """Whether a change of a value shows under its other names."""
-    return isinstance(x, (list, dict, set)) or is_array(x) and getattr(x, "ndim", 0) > 0
+    return isinstance(x, COPIED) or is_array(x) and getattr(x, "ndim", 0) > 0
 
 
 def is_plain(index: Any) -> bool:

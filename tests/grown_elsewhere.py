@@ -4,6 +4,8 @@ one variable, object or container holds."""
 # ruff: noqa: B006, E701
 from __future__ import annotations
 
+import collections
+
 import overt.numpy as np
 
 
@@ -280,4 +282,127 @@ def h9(x):
 
 
 W = Box(np.ones(3))
-RIGHT = "g15 g17 g18 g20 g21 h1 h2 h3 h4 h5 h6 h8".split()
+
+
+def h10(x):
+    q = collections.deque([x, 1.0])
+    r = q
+    r *= 2
+    return sum(q) * x
+
+
+# --- copies, and what is taken out
+
+
+def k1(x):
+    xs = [1.0, 2.0, x]
+    ys = xs[1:]
+    del xs[0]
+    return ys[0] * x + xs[0]
+
+
+def k2(x):
+    xs = [1.0, 2.0, x]
+    ys = xs[:]
+    xs.insert(0, 5.0)
+    return ys[0] * x + xs[0]
+
+
+def k3(x):
+    d = {"a": [x]}
+    row = d["a"]
+    del d["a"]
+    row.append(2.0)
+    return sum(row) * x + len(d)
+
+
+def k4(x):
+    xs = [1.0, 2.0, x]
+    ys = xs if x > 0 else [0.0]
+    xs.insert(0, 7.0)
+    return ys[0] * x
+
+
+def k5(x):
+    d = {"a": x}
+    keys = d.keys()
+    d["b"] = 1.0
+    return len(keys) * x
+
+
+def k6(x):
+    xs = [1.0, 2.0, x]
+    ys = xs
+    xs.extend([x])
+    return sum(ys) * x
+
+
+# --- changed by the steps of `any` and `all`
+
+
+def s1(x):
+    xs = []
+    all(not xs.append(v * x) for v in (1.0, 2.0))
+    return sum(xs) * x
+
+
+def s2(x):
+    d = {}
+    any(d.setdefault(k, v * x) is None for k, v in (("a", 1.0), ("b", 2.0)))
+    return sum(d.values()) * x
+
+
+def s3(x):
+    seen = []
+    found = any(v > 1.5 or seen.append(v * x) for v in (1.0, 1.2, 2.0, 3.0))
+    return sum(seen) * x + (1.0 if found else 0.0)
+
+
+# --- attributes whose reading changes the object
+
+
+class Counting:
+    def __init__(self):
+        self.n = 0
+
+    @property
+    def read(self):
+        self.n += 1
+        return 2.0
+
+
+class Numbered:
+    def __get__(self, o, kind):
+        if o is None:
+            return self
+        o.n += 1
+        return o.n * 1.0
+
+
+class Holding:
+    number = Numbered()
+
+    def __init__(self):
+        self.n = 0
+
+
+def t1(x):
+    c = Counting()
+    y = c.read * x
+    return y + c.n
+
+
+def t2(x):
+    h = Holding()
+    return h.number * x + h.number
+
+
+def t3(x):
+    h = Holding()
+    s = 0.0
+    for _ in range(3):
+        s = s + h.number * x
+    return s + h.n
+
+
+RIGHT = "g15 g17 g18 g20 g21 h1 h2 h3 h4 h5 h6 h8 h10 k1 k2 k6 s1 s2 s3 t1 t2 t3".split()
