@@ -223,3 +223,14 @@ def test_numbers_that_are_written_out_are_not_asked_about() -> None:
     np.testing.assert_allclose(overt.grad(rated)(x), wanted, rtol=1e-4)
     for text in (overt.source(overt.grad(rated)), module_text(jvp(source_of(rated)))):
         assert "np.log(10)" in text and "None" not in text, text
+
+
+def capped(x: Any) -> Any:
+    return np.minimum(1.0, x) * np.maximum(0.0, x)
+
+
+def test_numbers_stand_behind_what_is_compared_with_them() -> None:
+    text = overt.source(overt.grad(capped))
+    assert "x == 1.0" in text and "x == 0.0" in text, text
+    found = [float(overt.grad(capped)(x)) for x in (-1.0, 0.5, 2.0)]
+    np.testing.assert_allclose(found, [0.0, 1.0, 1.0])

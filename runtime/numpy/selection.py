@@ -132,7 +132,7 @@ maximum = Primitive(
     lower=_lower_extremum("maximum"),
     vjp=(
         lambda g, out, x, y: times(np.where(x == y, 0.5, x > y), g),
-        lambda g, out, x, y: times(np.where(x == y, 0.5, y > x), g),
+        lambda g, out, x, y: times(np.where(y == x, 0.5, y > x), g),
     ),
     doc="""The larger of `x` and `y`, NaN if either is; a tie shares its derivative evenly.
 
@@ -147,7 +147,7 @@ minimum = Primitive(
     lower=_lower_extremum("minimum"),
     vjp=(
         lambda g, out, x, y: times(np.where(x == y, 0.5, x < y), g),
-        lambda g, out, x, y: times(np.where(x == y, 0.5, y < x), g),
+        lambda g, out, x, y: times(np.where(y == x, 0.5, y < x), g),
     ),
     doc="""The smaller of `x` and `y`, NaN if either is; a tie shares its derivative evenly.
 
