@@ -275,6 +275,10 @@ class Aliases(Besides):
         maybe = {r.site for r in self.pointing.of(changed) if r.view == MAYBE}
         params = {site[1] for site in maybe if isinstance(site, tuple) and site[0] == "given"}
         others = {n for n in self.alive | params if core.base(n) != mine}
+        owner = getattr(call, "owner", "")
+        if is_local(owner):
+            others = {n for n in others if core.base(n) != core.base(owner)}
+            self.check_held_once(s, changed, core.name(owner), alive)
         self.check_apart(s, changed, others, self.objects_in_step(in_step))
 
     def is_of_others(self, name: str) -> bool:

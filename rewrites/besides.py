@@ -248,6 +248,8 @@ class Besides(Relations, Known):
             owners: set[Any] = set()
             if isinstance(place, ast.Attribute):
                 owners = one_site(self.pointing.of(place.value))
+                depth = isinstance(place.value, ast.Attribute)
+                place.unsure = depth or len(self.callees(call)) > 1  # type: ignore[attr-defined]
                 self.check_held_once(s, place, core.name(root), alive)
             self.check_apart(s, place, self.needed_beside(s, root, alive), owners, items)
 
@@ -377,9 +379,12 @@ class Besides(Relations, Known):
 
         What NumPy has made is an array if it has no axes, too: `made`.
         """
-        checks = ast.Call(core.name(helper), [place, *map(core.name, names)], [])
+        checks = ast.Call(core.name(helper), [looked_up(place), *map(core.name, names)], [])
         if isinstance(place, ast.Attribute) and helper.startswith("@apart"):
-            checks.keywords = [ast.keyword("beside", place.value)]
+            beside = place.value
+            if isinstance(beside, ast.Attribute) and hasattr(place, "unsure"):
+                beside.unsure = place.unsure  # type: ignore[attr-defined]
+            checks.keywords = [ast.keyword("beside", looked_up(beside))]
         if made and helper in ("@apart_arrays", "@held_once"):
             checks.keywords.append(ast.keyword("made", ast.Constant(True)))
         checked = ast.Expr(checks)
@@ -443,6 +448,18 @@ def calls_init(function: Function) -> bool:
 def one_site(refs: frozenset[Ref]) -> set[Any]:
     """The object that is meant, if it is sure which."""
     return {r.site for r in refs} if len(refs) == 1 else set()
+
+
+def looked_up(place: ast.expr) -> ast.expr:
+    """A place as an expression; one that is not there, as data or the class of an object decides,
+    is None."""
+    if not getattr(place, "unsure", False):
+        return place
+    names: list[ast.expr] = []
+    while isinstance(place, ast.Attribute):
+        names.insert(0, core.constant(place.attr))
+        place = place.value
+    return ast.Call(core.name("@held_at"), [place, *names], [])
 
 
 def root_of(node: ast.expr) -> str:

@@ -206,6 +206,11 @@ class Stores(Building):
         store = core.call("set_item", core.name(part), index_of(self.expr(index)), value)
         store.func = core.name("@put_item")
         store.changes_item = getattr(value, "changes_item", False)  # type: ignore[attr-defined]
+        root = owner
+        while isinstance(root, ast.Attribute):
+            root = root.value
+        if isinstance(root, ast.Name):  # it is told what has become of what it holds
+            store.owner = root.id  # type: ignore[attr-defined]
         self.assign(new, store)
         names = [core.name(new), core.name(part)]
         kept = core.call(core.name("@keep_in"), owner, core.constant(holder.attr), *names)

@@ -15,7 +15,7 @@ _NAMES = {
     "no_inner_items no_items no_parts no_slices no_twins no_views no_views_in not_kept popped "
     "unshared unshared_values",
     "apartness": "apart apart_arrays apart_containers apart_held apart_inside apart_items "
-    "apart_values apart_views held_once item_once items_once own_array unshared_item "
+    "apart_values apart_views held_at held_once item_once items_once own_array unshared_item "
     "unshared_parts",
     "branches": "cond",
     "control": "for_loop loop_enumerate loop_range loop_reversed loop_zip while_loop",

@@ -7,12 +7,21 @@ unless both came into a branch or loop of a compiled program, where nothing tell
 
 from __future__ import annotations
 
+import functools
 import gc
 from collections import Counter
+from collections.abc import Callable
 from typing import Any
 
 from overt.runtime.array import Array
-from overt.runtime.containers import choices, everything_in, held_by, is_changeable
+from overt.runtime.containers import (
+    COPIED,
+    choices,
+    everything_in,
+    held_by,
+    held_in,
+    is_changeable,
+)
 from overt.runtime.joined_values import is_copy
 from overt.runtime.none_or import NoneOr, opened
 from overt.runtime.parts import is_array
@@ -27,6 +36,7 @@ __all__ = [
     "apart_items",
     "apart_values",
     "apart_views",
+    "held_at",
     "held_once",
     "item_once",
     "items_once",
@@ -38,6 +48,45 @@ __all__ = [
 VIEWS: tuple[type, ...] = (type({}.keys()), type({}.values()), type({}.items()))
 
 
+class Several(list[Any]):
+    """What each of several objects holds under one name."""
+
+
+def held_at(x: Any, *names: str) -> Any:
+    """`x.a.b`, as far as it is there; of each item, where there is a list on the way.
+
+    >>> held_at(1.0, "count"), held_at(1 + 2j, "imag")
+    (None, 2.0)
+    """
+    found = [x]
+    for name in names:
+        each = [y for x in found for y in objects_in(x)]
+        reached = [getattr(x, name, x if is_array(x) else None) for x in each]
+        found = [x for x in reached if x is not None]
+    return Several(found) if len(found) > 1 else found[0] if found else None
+
+
+def objects_in(x: Any) -> list[Any]:
+    """The objects that have the attributes: those in a list, or of which data chooses one."""
+    if type(x) is NoneOr:
+        return objects_in(opened(x)[0])
+    if isinstance(x, (*COPIED, tuple)) and not hasattr(x, "_fields"):
+        return list(held_in(x))
+    return list(choices(x)) or [x]
+
+
+def of_each(check: Callable[..., None]) -> Callable[..., None]:
+    """A check of one value, also of several."""
+
+    @functools.wraps(check)
+    def checked(x: Any, *others: Any, **options: Any) -> None:
+        for each in x if type(x) is Several else (x,):
+            check(each, *others, **options)
+
+    return checked
+
+
+@of_each
 def apart(x: Any, *others: Any, beside: Any = None) -> None:
     """Check before x is changed that none of the others is x, or holds it, `beside` an object.
 
@@ -64,6 +113,7 @@ def shows_keys(view: Any, x: Any) -> bool:
     return isinstance(view, VIEWS) and any(held is x for held in gc.get_referents(view))
 
 
+@of_each
 def apart_arrays(x: Any, *others: Any, beside: Any = None, made: bool = False) -> None:
     """The same of an array; a list that an object holds changes where it stands.
 
@@ -84,6 +134,7 @@ def has_memory(x: Any, made: bool) -> bool:
     return getattr(x, "ndim", -1) >= (0 if made else 1)
 
 
+@of_each
 def apart_containers(x: Any, *others: Any, beside: Any = None) -> None:
     """The same before a function of the user's changes x; a number is given a new value there.
 
@@ -115,6 +166,7 @@ def apart_inside(x: Any, *others: Any, beside: Any = None) -> None:
         apart_items(x, *others, beside=beside)
 
 
+@of_each
 def apart_values(x: Any, *others: Any, beside: Any = None) -> None:
     """The same before an operator such as `+=`, which gives a number a new value.
 
@@ -177,6 +229,7 @@ def symbol(x: Any) -> Any:
     return x if isinstance(x, Array) else None
 
 
+@of_each
 def held_once(x: Any, holder: Any, made: bool = False) -> None:
     """Check before an array is changed that an object holds it in one place only.
 

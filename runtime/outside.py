@@ -16,7 +16,7 @@ from overt.runtime.outer_effects import about_to_change
 from overt.runtime.parts import is_array
 from overt.runtime.primitive import GRAPH
 from overt.runtime.tree import tree_leaves
-from overt.runtime.world import MISSING, is_users_object
+from overt.runtime.world import MISSING, attributes_of, is_users_object
 
 __all__ = [
     "change_there",
@@ -165,12 +165,34 @@ def keep_in(holder: Any, name: str, value: Any, old: Any = MISSING) -> None:
     >>> box.w
     2
     """
-    if isinstance(holder, tuple) or old is value:
+    if old is value or isinstance(holder, tuple) and old is MISSING:
         return
+    if isinstance(holder, tuple):
+        raise NotImplementedError(
+            f"an array that a named tuple holds as {name!r} is changed: make a new one, "
+            f"`s._replace({name}=...)`, or a dataclass of it"
+        )
     if old is MISSING and getattr(holder, name, None) is value:
         return
     may_change(holder, value)
+    computed = getattr(type(holder), name, None)
+    if isinstance(computed, property) and computed.fset is None:
+        name = where_held(holder, name, old)
     object.__setattr__(holder, name, value)
+
+
+def where_held(holder: Any, name: str, x: Any) -> str:
+    """The attribute that holds what a property without setter gives.
+
+    Errors: NotImplementedError where none does, or several.
+    """
+    found = [key for key, held in attributes_of(holder).items() if held is x]
+    if len(found) == 1:
+        return found[0]
+    raise NotImplementedError(
+        f"what the property {name!r} of an object of the class {type(holder).__name__} gives is "
+        "changed, and it is not what one attribute of the object holds; store into that instead"
+    )
 
 
 def may_change(x: Any, value: Any) -> None:
