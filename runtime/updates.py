@@ -29,7 +29,7 @@ from overt.runtime.numpy.indexing import (
     erase,
     place,
     read,
-    refuse_imaginary,
+    refuse_unfit,
     set_item,
     stored_part,
     taken,
@@ -285,7 +285,7 @@ def update(
 ) -> Any:  # fmt: skip
     """`x` with `values` combined into the part at `index`."""
     x = np.asarray(x)
-    refuse_imaginary(x, values)
+    refuse_unfit(x, values)
     return write(
         x,
         as_meant(index, x.shape, wrap_negative_indices),

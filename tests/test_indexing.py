@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import time
 from typing import Any
 
@@ -11,6 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from numeric import assert_same, check_batch, check_derivatives
 
+import overt
 import overt.runtime.numpy as np
 from overt.runtime.aval import aval_of
 from overt.runtime.errors import StagingError
@@ -392,3 +394,18 @@ def test_overlapping_slices() -> None:
         return np.reshape(b, (1, b.shape[0])) * 1.0
 
     assert_same(staged(shift, numpy.arange(6.0)), numpy.array([[0.0, 0, 1, 2, 3, 4]]))
+
+
+@pytest.mark.parametrize("value, error", [(math.nan, ValueError), (math.inf, OverflowError)])
+def test_what_is_no_integer_is_not_stored_as_one(value, error):
+    def stored(x):
+        x[1] = value
+        return x
+
+    with pytest.raises(error):
+        numpy.zeros(3, int)[1] = value
+    whole, half = np.zeros(3, int), np.zeros(3)
+    for store in (overt.jit(stored), lambda x: x.at[1].set(value)):
+        with pytest.raises(error):
+            store(whole)
+        assert not math.isfinite(float(store(half)[1]))

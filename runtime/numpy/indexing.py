@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+import math
 from typing import Any
 
 import numpy
@@ -303,11 +304,11 @@ def set_item(x: Any, index: Any, value: Any) -> Any:
     {'a': 1, 'b': 2}
     """
     if on_device(x):
-        refuse_imaginary(x, value)
+        refuse_unfit(x, value)
         return write(x, index, value)
     if is_host_array(x):
         if holds_ours(index) or holds_ours(value):
-            refuse_imaginary(x, value)
+            refuse_unfit(x, value)
             return write(np.asarray(x), index, value)
         x = x.copy()
         x[index] = value
@@ -315,8 +316,13 @@ def set_item(x: Any, index: Any, value: Any) -> Any:
     return replaced(x, index, value)
 
 
-def refuse_imaginary(x: Any, value: Any) -> None:
-    """Errors: TypeError for a complex value in an array that is not complex."""
+def refuse_unfit(x: Any, value: Any) -> None:
+    """Errors: TypeError for a complex value in an array that is not complex.
+
+    ValueError and OverflowError, as in NumPy, for a known NaN or infinity in one of integers.
+    """
+    if type(value) is float and not math.isfinite(value) and dtypes.is_integer(x.dtype):
+        int(value)  # says so
     kind = getattr(value, "dtype", None)
     if kind is None and type(value) is not complex or dtypes.is_complex(x.dtype):
         return
