@@ -55,7 +55,7 @@ class Several(list[Any]):
 def held_at(x: Any, *names: str) -> Any:
     """`x.a.b`, as far as it is there; of each item, where there is a list on the way.
 
-    >>> held_at(1.0, "count"), held_at(1 + 2j, "imag")
+    >>> held_at("text", "imag"), held_at([1 + 2j], "imag")
     (None, 2.0)
     """
     found = [x]
