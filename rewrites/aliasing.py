@@ -393,7 +393,7 @@ class Aliases(Besides):
 
     def within(self, stored: str, names: list[str]) -> list[str]:
         """Those that may hold the object that is changed: one made since is in none of them."""
-        return [n for n in names if self.lineage.may_reach(stored, n, inside=True)]
+        return [n for n in names if self.lineage.may_hold(stored, n)]
 
     def later(self, names: set[str]) -> list[str]:
         """Names that are read later, and stand for the objects of these or of later versions."""
@@ -418,7 +418,8 @@ class Aliases(Besides):
         if kept := self.later(views | self.among(self.diagonals, versions)):
             self.mark(s, "@no_views", [old.id, *kept])
         holding = self.holding({old.id})
-        if self.alive & versions or self.later(self.holders(versions) | holding):
+        shared = any(self.lineage.may_meet(old.id, n) for n in self.alive & versions)
+        if shared or self.later(self.holders(versions) | holding):
             ours = isinstance(s.value, ast.BinOp)
             self.mark(s, "@unshared" if ours else "@unshared_values", [old.id])
             if not any(r.site in self.pointing.arrays for r in self.pointing.of(old)):

@@ -167,7 +167,8 @@ class Besides(Relations, Known):
         viewed: list[str] = []
         inside: list[str] = []  # names of what may hold a view
         if isinstance(place, ast.Name):
-            alive = {n for n in alive if self.lineage.may_reach(place.id, n, inside=True)}
+            may = self.lineage.may_hold if items else self.may_be_one
+            alive = {n for n in alive if may(place.id, n)}
         for n in sorted(alive - noted - pointing.bound):
             reach = pointing.reach(pointing.of(core.name(n)), without, pointing.times.get(id(s)))
             met = [r for r in refs if r.site in reach]
@@ -193,6 +194,16 @@ class Besides(Relations, Known):
             self.mark_place(s, "@apart_views", place, viewed)
         if inside and not items:
             self.mark_place(s, "@apart_held", place, inside)
+
+    def may_be_one(self, changed: str, other: str) -> bool:
+        """Whether a name may stand for what another one does, or hold it."""
+        if not self.lineage.may_hold(changed, other):
+            return False
+        if self.lineage.may_meet(changed, other, by_parts=True):
+            return True
+        sites = {r.site for r in self.pointing.of(core.name(changed))}
+        held = self.pointing.reach(self.pointing.items(self.pointing.of(core.name(other))))
+        return any(not view for site, view in held.items() if site in sites)
 
     def captured(self, alive: set[str], place: ast.expr) -> set[str]:
         """Names, nested functions replaced by what they read."""

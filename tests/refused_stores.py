@@ -403,26 +403,6 @@ def view_from_closure(x):
     return np.sum(t * t)
 
 
-def swapped_in_branch(x):
-    p = np.zeros(3)
-    q = np.arange(3.0) * x
-    for k in range(4):
-        q[0] = p[1] + x
-        if k % 2 == 0:
-            p, q = (q, p)
-    return np.sum(p * q) + np.sum(q)
-
-
-def swapped_by_data(x):
-    p = np.zeros(3)
-    q = np.arange(3.0) * x
-    for _ in range(4):
-        q[0] = p[1] + x
-        if np.sum(q) > 1.0:
-            p, q = (q, p)
-    return np.sum(p * q) + np.sum(q)
-
-
 def best_kept_by_name(x):
     best = np.zeros(3)
     cur = np.arange(3.0) * x
