@@ -40,6 +40,8 @@ from overt.rewrites.sites import (
 # Iterators that give one object several times.
 REPEATING = frozenset("repeat cycle tee product combinations_with_replacement".split())
 
+PER_STEP = 32  # how many references take as long as an object
+
 
 class Calls(Objects):
     """The part of `Pointing` that looks at calls."""
@@ -260,12 +262,7 @@ class Calls(Objects):
             return known[site]
 
         def found_for(site: Any) -> Refs:
-            self.known.steps[0] -= 1
-            if self.known.steps[0] < 0:
-                raise Refusal(
-                    "the functions that this one calls share more objects than can be followed",
-                    "Transform parts of it.",
-                )
+            self.spend(1)
             if isinstance(site, tuple) and site[0] == "given":
                 return given[site[1]] if site[1] in given else self.of(core.name(site[1]))
             if isinstance(site, tuple) and site[0] == "inside":
@@ -278,9 +275,9 @@ class Calls(Objects):
             return frozenset([Ref((made, DEEP) if deep else (made, site))])
 
         def mapped(refs: Iterable[Ref]) -> Refs:
-            return frozenset(
-                Ref(new.site, max(new.view, r.view)) for r in refs for new in sites(r.site)
-            )
+            found = [Ref(new.site, max(new.view, r.view)) for r in refs for new in sites(r.site)]
+            self.spend(len(found) // PER_STEP)
+            return frozenset(found)
 
         for (site, place), refs in list(summary.held.items()):
             for r in sites(site):
@@ -308,6 +305,18 @@ class Calls(Objects):
         if summary.parts:
             self.parts[at] = list(map(mapped, summary.parts))
         return mapped(summary.result)
+
+    def spend(self, steps: int) -> None:
+        """Count what has been looked at.
+
+        Errors: Refusal where that is so much that the analysis would take minutes.
+        """
+        self.known.steps[0] -= steps
+        if self.known.steps[0] < 0:
+            raise Refusal(
+                "the functions that this one calls share more objects than can be followed",
+                "Transform parts of it.",
+            )
 
     def changes_of(self, call: ast.Call) -> dict[Change, bool]:
         """What a call changes."""

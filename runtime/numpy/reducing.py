@@ -203,22 +203,35 @@ def ties(
     total = np.sum(hits, axis, keepdims=True)
     if initial is not None:
         total = total + (out == initial)
-    if GRAPH.get() is None:
+    if GRAPH.get() is None or 0 in np.shape(a):
         return hits / total
     # A program may compute `a` twice, with other roundings than those `out` was chosen among.
     missed = (total == 0) & (out == out)
-    return np.where(missed, nearest(a, out, axis, where), hits / np.where(missed, 1, total))
+    hits = hits / np.where(missed, 1, total)
+    return np.where(missed, nearest(a, out, axis, where, np.any(missed)), hits)
 
 
-def nearest(a: Any, out: Any, axis: Axes, where: Any) -> Any:
-    """Which element along the axes is nearest to `out`: the first one of those."""
-    gap = abs(a - out) if where is None else np.where(where, abs(a - out), numpy.inf)
+def nearest(a: Any, out: Any, axis: Axes, where: Any, asked: Any) -> Any:
+    """Which element along the axes is nearest to `out`: the first one of those, if `asked`."""
+    from overt.runtime.branches import cond
+
     axes = axes_of(a, axis)
     ends = tuple(range(a.ndim - len(axes), a.ndim))
-    gap = np.moveaxis(gap, axes, ends)
-    flat = np.reshape(gap, (*gap.shape[: ends[0]], -1))
-    places = np.arange(flat.shape[-1]) == np.argmin(flat, -1)[..., None]
-    return np.moveaxis(np.reshape(places, gap.shape), ends, axes)
+
+    def at_the_end(x: Any) -> Any:
+        return np.moveaxis(np.broadcast_to(x, np.shape(a)), axes, ends)
+
+    def place(a: Any) -> Any:
+        gap = abs(at_the_end(a) - at_the_end(out))
+        gap = gap if where is None else np.where(at_the_end(where), gap, numpy.inf)
+        return np.argmin(np.reshape(gap, (*gap.shape[: ends[0]], count)), -1)
+
+    shape = at_the_end(a).shape
+    count = math.prod(shape[ends[0] :])
+    found = cond(asked, place, lambda a: np.zeros(shape[: ends[0]], int), (a,))
+    places = np.reshape(np.arange(count), shape[ends[0] :])
+    chosen = places == np.reshape(found, (*shape[: ends[0]], *(1 for _ in ends)))
+    return np.moveaxis(chosen, ends, axes)
 
 
 @with_rule(
