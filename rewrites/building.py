@@ -35,6 +35,8 @@ class Text:
     default: Callable[[str], Any] = lambda name: None
     # The parameter whose class says itself what a store into its items does.
     itself: str = ""
+    # The attributes that the class of a method uses as arrays or containers.
+    arrays_of: Callable[[ast.AST], set[str]] = lambda node: set()
 
     def generator(self, name: str) -> ast.FunctionDef | None:
         """The definition of a generator; None for other functions, which are not looked for."""

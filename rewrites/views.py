@@ -47,16 +47,19 @@ Definition = Callable[[str], ast.FunctionDef | None]
 
 
 def written_through(
-    body: list[ast.stmt], local: set[str], taken: set[str], definition: Definition
-) -> list[ast.stmt]:
+    body: list[ast.stmt], local: set[str], taken: set[str], definition: Definition,
+    arrays: set[str],
+) -> list[ast.stmt]:  # fmt: skip
     """The body of a function with stores into views written to what they are views of.
 
-    `definition` gives the text of a function by its name.
+    `definition` gives the text of a function by its name; `arrays` are attributes, as `self.h`,
+    that surely are arrays or containers.
     """
     stored = {n for s in body for n in stored_names(s) | filled_names(s)}
     if not stored and not any(map(stored_members, body)):
         return body
     work = Through(stored, local, taken, kinds_of(body))
+    work.kinds.wide |= arrays
     work.written_into = {n for s in body for n in stored_names(s, operators=False)}
     nested = {n.name: n for s in body for n in ast.walk(s) if isinstance(n, ast.FunctionDef)}
     work.written = lambda name: nested.get(name) or (name not in local and definition(name)) or None
@@ -361,7 +364,8 @@ class Through:
         """Whether `name += v` may change an array under another name, and is followed."""
         view = known.get(name)
         if view is not None and view.attribute:
-            return name in self.kinds.wide  # or it is a number
+            place = f"{view.base}.{view.attribute}"
+            return not self.kinds.wide.isdisjoint((name, place))  # or it is a number
         if view is not None and not view.is_whole():
             return True
         if name in self.kinds.wide or view is not None and view.base in self.kinds.wide:

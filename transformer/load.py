@@ -27,6 +27,7 @@ from overt.rewrites.refusal import Refusal
 from overt.rewrites.rules import Resolver, our_function
 from overt.rewrites.scopes import nodes_at
 from overt.rewrites.sharing import MAKERS
+from overt.rewrites.viewed import attributes_of_arrays
 from overt.runtime.ownership import is_users_file
 from overt.runtime.saved import Saved
 from overt.runtime.undefined import UndefinedValue
@@ -343,6 +344,7 @@ def text_of(loaded: Loaded, resolver: Resolver) -> normalize.Text:
         read,
         default,
         itself,
+        functools.partial(arrays_of, loaded.file.tree),
     )
 
 
@@ -353,12 +355,28 @@ def classes_in(tree: ast.Module) -> dict[str, ast.ClassDef]:
 
 def object_of(node: ast.FunctionDef | ast.Lambda, tree: ast.Module) -> str:
     """The first parameter of a method whose class says itself what `self[k] = v` does, or ""."""
-    classes = classes_in(tree)
-    for c in classes.values():
-        if any(f.lineno == node.lineno and isinstance(f, ast.FunctionDef) for f in c.body):
-            args = (*node.args.posonlyargs, *node.args.args)
-            return args[0].arg if args and has_own_stores(c, classes) else ""
-    return ""
+    c = class_of(node, tree)
+    args = (*node.args.posonlyargs, *node.args.args)
+    return args[0].arg if args and c is not None and has_own_stores(c, classes_in(tree)) else ""
+
+
+def class_of(node: ast.AST, tree: ast.Module) -> ast.ClassDef | None:
+    """The class that a function is a method of."""
+    for c in classes_in(tree).values():
+        if any(isinstance(f, ast.FunctionDef) and f.lineno == node.lineno for f in c.body):  # type: ignore[attr-defined]
+            return c
+    return None
+
+
+def arrays_of(tree: ast.Module, node: ast.AST) -> set[str]:
+    """The attributes that the class of a method, or one that it inherits from, uses as arrays."""
+    pending, found = [class_of(node, tree)], set[str]()
+    while pending:
+        c = pending.pop()
+        if c is not None:
+            found |= attributes_of_arrays(f for f in c.body if isinstance(f, ast.FunctionDef))
+            pending += [classes_in(tree).get(getattr(b, "id", "")) for b in c.bases]
+    return found
 
 
 def has_own_stores(c: ast.ClassDef, classes: dict[str, ast.ClassDef]) -> bool:
