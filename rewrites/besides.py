@@ -201,9 +201,10 @@ class Besides(Relations, Known):
             return False
         if self.lineage.may_meet(changed, other, by_parts=True):
             return True
-        sites = {r.site for r in self.pointing.of(core.name(changed))}
-        held = self.pointing.reach(self.pointing.items(self.pointing.of(core.name(other))))
-        return any(not view for site, view in held.items() if site in sites)
+        pointing = self.pointing
+        places = [pointing.held.get(r.site, {}) for r in pointing.of(core.name(other))]
+        held = pointing.reach(r for place in places for refs in place.values() for r in refs)
+        return any(r.site in held for r in pointing.of(core.name(changed)))
 
     def captured(self, alive: set[str], place: ast.expr) -> set[str]:
         """Names, nested functions replaced by what they read."""

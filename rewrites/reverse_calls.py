@@ -276,7 +276,8 @@ def is_named_tuple(made: Any) -> bool:
     """Whether a class is one of named tuples that are made of their fields and nothing else."""
     if not isinstance(made, type) or not issubclass(made, tuple) or has_own_code(made):
         return False
-    return isinstance(getattr(made, "_fields", None), tuple)
+    plain = made.__getitem__ is tuple.__getitem__
+    return plain and isinstance(getattr(made, "_fields", None), tuple)
 
 
 def is_of_containers(fn: object) -> bool:

@@ -391,8 +391,10 @@ def _maybe(spec: Spec, name: str) -> Spec:
     return spec if value is None else Maybe(value, FLAG, name)
 
 
-def levels_of(spec: Spec) -> list[int]:
+def levels_of(spec: Spec | list[Any]) -> list[int]:
     """The levels of the values with lanes and with tangents that a spec describes."""
+    if isinstance(spec, list):  # of what functions hold that data chooses from
+        return [level for part in spec for level in levels_of(part)]
     parts = [getattr(spec, name) for name in ("inner", "primal", "tangent") if hasattr(spec, name)]
     parts += getattr(spec, "children", ())
     inner = [level for part in parts for level in levels_of(part)]

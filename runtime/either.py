@@ -201,6 +201,8 @@ def renumbered(x: OneOf, functions: Sequence[Any]) -> tuple[Any, list[Any]]:
     for f, place in zip(x.functions, places, strict=True):
         assert place is not None
         given[place] = f
+    if x.index is None:  # of a cotangent
+        return None, given
     if not isinstance(x.index, Array):
         return (places[x.index] if places else 0), given
     if places == list(range(len(places))):

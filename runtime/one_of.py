@@ -345,8 +345,6 @@ def _flat(x: OneOf) -> tuple[tuple[Any, ...], Functions]:
 def _from_flat(data: Any, values: Any) -> Any:
     index, *leaves = values
     if all(type(f) is str for f in data.functions) and type(index) is not object:
-        if index is None:  # of a cotangent: a text has none
-            return None
         if type(index) is int or isinstance(index, Array) and is_known(index) and not index.shape:
             return data.functions[int(index)]
     rest = iter(leaves)
