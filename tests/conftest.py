@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import gc
 import warnings
 from collections.abc import Iterator
+from pathlib import Path
 
 import pytest
 from hypothesis import HealthCheck, settings
 
+import overt
 from overt.runtime.config import enable_x64
 
 settings.register_profile(
@@ -18,6 +21,32 @@ settings.register_profile(
     suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow],
 )
 settings.load_profile("overt")
+
+
+class FewPrograms:
+    """Lets go of compiled programs now and then.
+
+    Each holds some of the 65,530 pieces of memory that Linux maps for a process; past them LLVM
+    crashes.
+    """
+
+    done = 0
+
+    @pytest.hookimpl(trylast=True)
+    def pytest_runtest_teardown(self) -> None:
+        self.done += 1
+        if self.done % 40 == 0 and MAPS.exists():
+            with MAPS.open("rb") as maps:
+                if sum(1 for _ in maps) > 20_000:
+                    overt.clear_caches()
+                    gc.collect()
+
+
+MAPS = Path("/proc/self/maps")
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    config.pluginmanager.register(FewPrograms())
 
 
 @pytest.fixture(scope="session", autouse=True)
