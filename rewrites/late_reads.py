@@ -4,7 +4,9 @@
     xs.append(v)            # Python's `it` has one more item
     return sum(it)
 
-Here an iterator runs over what was there when it was made.
+Here an iterator runs over what was there when it was made.  So does one that is given to a method
+of what it reads: `xs.extend(map(lambda m: m * xs[-1], rates))`.  Of a statement
+with a generator expression, `lengthened` makes a loop.
 """
 
 from __future__ import annotations
@@ -14,7 +16,7 @@ from collections.abc import Callable, Iterator
 
 from overt.rewrites.iterators import MAKERS, assignments, place_of, uses_in
 from overt.rewrites.refusal import Refusal
-from overt.rewrites.scopes import CHANGING, free_names, own_nodes, targets_of
+from overt.rewrites.scopes import CHANGING, free_names, locals_of, own_nodes, targets_of, yields
 
 Known = Callable[[ast.expr], str]  # "module.name" of what an expression names outside
 LOOPS = (ast.For, ast.While)
@@ -23,6 +25,7 @@ LOOPS = (ast.For, ast.While)
 def refuse_late_reads(node: ast.FunctionDef, known: Known) -> None:
     """Errors: Refusal where a variable's iterator is used after a change of what it runs over."""
     found = [n for s in node.body for n in (s, *own_nodes(s))]
+    refuse_changes_of_what_is_read(node, found, known)
     made = [
         (name, value, n)
         for n in found
@@ -55,6 +58,83 @@ def refuse_late_reads(node: ast.FunctionDef, known: Known) -> None:
                     f"Make a list of the iterator: `{name} = list(...)`.",
                     n,
                 )
+
+
+def refuse_changes_of_what_is_read(
+    node: ast.FunctionDef, found: list[ast.AST], known: Known
+) -> None:
+    """Errors: Refusal for `xs.extend(it)` where the items of `it` are made from `xs`."""
+    nested = {n.name: n for n in found if isinstance(n, ast.FunctionDef)}
+    local = locals_of(node)
+    looped = {id(n.value) for n in found if isinstance(n, ast.Expr)}
+    for n in found:
+        if isinstance(n, ast.AugAssign):
+            target, given, in_loop = n.target, [n.value], True
+        elif isinstance(n, ast.Call) and isinstance(n.func, ast.Attribute):
+            if n.func.attr not in ("extend", "update"):
+                continue
+            target, given = n.func.value, n.args
+            in_loop = id(n) in looped
+        else:
+            continue
+        if root_of(target) not in local:
+            continue
+        for items in given:
+            if reads_holder(items, target, nested, known):
+                if not (in_loop and is_loop(items, n)):
+                    raise Refusal(
+                        f"{ast.unparse(target)!r} changes while an iterator that reads it is "
+                        "given to it",
+                        "Write the loop, or make a list of the iterator first.",
+                        n,
+                    )
+
+
+def is_loop(items: ast.expr, s: ast.AST) -> bool:
+    """Whether `lengthened` makes a loop of this: of pairs for a dictionary, of items for a list."""
+    if not isinstance(items, ast.GeneratorExp):
+        return False
+    return not is_update(s) or isinstance(items.elt, ast.Tuple) and len(items.elt.elts) == 2
+
+
+def is_update(s: ast.AST) -> bool:
+    call = s.value if isinstance(s, ast.Expr) else s
+    return isinstance(call, ast.Call) and getattr(call.func, "attr", "") == "update"
+
+
+def reads_holder(
+    items: ast.expr, place: ast.expr, nested: dict[str, ast.FunctionDef], known: Known
+) -> bool:
+    """Whether an iterator made here reads, when it is advanced, what holds a place."""
+    inner: list[ast.FunctionDef] = []
+    if isinstance(items, ast.Call):
+        makes = nested.get(items.func.id) if isinstance(items.func, ast.Name) else None
+        if makes is not None and yields(makes):
+            inner = [makes]
+        elif known(items.func) in MAKERS:
+            inner = [nested[a.id] for a in items.args if isinstance(a, ast.Name) and a.id in nested]
+        else:
+            return False
+    elif not isinstance(items, ast.GeneratorExp):
+        return False
+    while isinstance(place, ast.Subscript):
+        place = place.value
+    if isinstance(place, ast.Name):
+        return place.id in read_late(items).union(*map(free_names, inner))
+    holder = ast.unparse(place)
+    parts = [n for part in (items, *inner) for n in ast.walk(part)]
+    return any(isinstance(n, ast.Attribute) and ast.unparse(n) == holder for n in parts)
+
+
+def root_of(place: ast.expr) -> str:
+    """`rows` of `rows[k].items`; empty where finding the place again computes something."""
+    while isinstance(place, ast.Subscript | ast.Attribute):
+        if isinstance(place, ast.Subscript) and not isinstance(
+            place.slice, ast.Name | ast.Constant
+        ):
+            return ""
+        place = place.value
+    return place.id if isinstance(place, ast.Name) else ""
 
 
 def run_over(value: ast.expr, known: Known) -> set[str]:

@@ -32,6 +32,7 @@ PURE_BUILTINS = frozenset(
     "abs bool complex dict divmod enumerate float frozenset int isinstance len list max min pow "
     "range reversed round set slice str sum tuple type zip any all sorted hasattr getattr".split()
 )
+ITERATORS = frozenset("iter enumerate filter map reversed zip".split())
 PURE_METHODS = frozenset(
     "all any argmax argmin astype clip conj copy cumprod cumsum dot flatten get items keys max "
     "mean min prod ravel repeat reshape squeeze std sum swapaxes take trace transpose values var "
@@ -56,6 +57,7 @@ class Pruner:
             if isinstance(s, Define):
                 self.captured[s.name] = core.free_of_function(s.function)
         self.shared = shared_names(function)
+        self.iterators = iterators_in(function)
         self.catching = False  # whether an exception would be handled
 
     def reads(self, *nodes: ast.AST | None) -> set[str]:
@@ -133,7 +135,8 @@ class Pruner:
         rest = alive - {c.out for c in s.carries}
         kept = {c.name for c in s.carries if c.out in alive}
         if not kept and not self.block(s.body, set())[0] and self.is_pure(*head, *items):
-            return [], alive
+            if not self.takes_items(*items):
+                return [], alive
         while True:
             ends = [c.next for c in s.carries if c.name in kept]
             body, start = self.block(s.body, rest | self.reads(*ends, s.until))
@@ -156,10 +159,14 @@ class Pruner:
         if self.catching:
             return all(isinstance(node, ast.Name | ast.Constant) for node in nodes)
         return not any(
-            isinstance(n, ast.Call) and not self.is_pure_call(n)
+            isinstance(n, ast.Call) and (self.takes_items(*n.args) or not self.is_pure_call(n))
             for node in nodes
             for n in ast.walk(node)
         )
+
+    def takes_items(self, *nodes: ast.AST) -> bool:
+        """Whether these are iterators, of which a loop or a call such as `list` leaves nothing."""
+        return any(isinstance(n, ast.Name) and core.base(n.id) in self.iterators for n in nodes)
 
     def is_pure_call(self, node: ast.Call) -> bool:
         f = node.func
@@ -225,6 +232,28 @@ def uses_of(function: Function) -> Counter[str]:
 def catches(s: With) -> bool:
     """Whether exceptions inside a block are handled, so that raising one is an effect."""
     return any("@caught" in core.reads(item.context_expr) for item in s.items)
+
+
+def iterators_in(function: Function) -> set[str]:
+    """User's names for iterators that are read more than once, so that each use leaves less."""
+    assigned = [s for s in core.walk(function.body) if isinstance(s, Assign)]
+    found = {
+        core.base(s.target)
+        for s in assigned
+        if isinstance(s.target, str) and makes_iterator(s.value)
+    }
+    if not found:
+        return found
+    reads: Counter[str] = Counter()
+    for name, count in uses_of(function).items():
+        reads[core.base(name)] += count
+    return {name for name in found if reads[name] > 1}
+
+
+def makes_iterator(value: ast.expr) -> bool:
+    if isinstance(value, ast.Call) and isinstance(value.func, ast.Name):
+        return value.func.id in ITERATORS
+    return isinstance(value, ast.GeneratorExp)
 
 
 def shared_names(function: Function) -> set[str]:

@@ -8,6 +8,7 @@ import numpy
 import pytest
 
 import overt
+import overt.numpy as np
 from overt.errors import StagingError
 
 
@@ -48,3 +49,33 @@ def test_an_end_that_differs_between_lanes_is_found_or_refused() -> None:
 def test_an_end_that_the_program_decides_is_refused() -> None:
     with pytest.raises(StagingError, match="whether an iterator ends"):
         overt.jit(total)(0.6)
+
+
+def emptied_unread(x: Any) -> Any:
+    it = iter([1.0, 2.0])
+    _ = list(it)
+    try:
+        x = x + next(it)
+    except StopIteration:
+        return np.sin(x)
+    return x
+
+
+def run_through(x: Any) -> Any:
+    it = reversed([1.0, 2.0])
+    for _ in it:
+        pass
+    try:
+        x = x + next(it)
+    except StopIteration:
+        return x * x
+    return x
+
+
+@pytest.mark.parametrize("f", [emptied_unread, run_through])
+def test_what_a_call_or_a_loop_takes_is_gone_though_nobody_reads_it(f: Any) -> None:
+    want = float(f(0.5))
+    slope = (float(f(0.51)) - float(f(0.49))) / 0.02
+    assert numpy.isclose(overt.jit(f)(0.5), want)
+    assert numpy.isclose(overt.grad(f)(0.5), slope, atol=1e-3)
+    assert numpy.isclose(overt.jit(overt.grad(f))(0.5), slope, atol=1e-3)

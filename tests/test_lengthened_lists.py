@@ -62,8 +62,33 @@ def in_a_generator(x):
     return np.sum(np.stack(list(grow())))
 
 
+def extended_by_what_reads_it(x):
+    rate = 2.0
+    values = [x[0], x[1]]
+    values.extend(rate * values[-1] for rate in (0.2, 0.3, 0.4) if rate > 0.25)
+    values += (r * values[-1] + k for r in (0.2, 0.3) for k in range(2))
+    return sum(values) * rate
+
+
+def row_extended(x):
+    rows = [[x[0]], [x[1]]]
+    rows[1].extend(m * rows[1][-1] for m in (2.0, 3.0))
+    return sum(rows[1]) + sum(rows[0])
+
+
+def updated(x):
+    state = {"a": x[0], "b": x[1]}
+    state.update((to, state["a"] * state[of]) for of, to in ("ab", "bc"))
+    state.update((k, v * state["a"]) for k, v in state.items() if k == "c")
+    return state["a"] + state["b"] + state["c"]
+
+
 @pytest.mark.filterwarnings("ignore::overt.errors.RecordedWarning")
-@pytest.mark.parametrize("f", (three, doubled, with_break_and_else, inserted, in_a_generator))
+@pytest.mark.parametrize(
+    "f",
+    (three, doubled, with_break_and_else, inserted, in_a_generator)
+    + (extended_by_what_reads_it, row_extended, updated),
+)
 def test_as_python(f):
     x = numpy.array([0.5, 1.5])
     want = float(f(np.array(x)))
@@ -84,3 +109,24 @@ def test_another_list_under_the_name():
         return n, len(values)
 
     assert overt.jit(f)(1.0) == (2, 4)
+
+
+def test_an_iterator_that_reads_what_it_lengthens():
+    def mapped(x):
+        values = [x]
+        values.extend(map(lambda m: m * values[-1], (2.0, 3.0)))
+        return sum(values)
+
+    def yielded(x):
+        values = [x]
+
+        def more():
+            for m in (2.0, 3.0):
+                yield m * values[-1]
+
+        values.extend(more())
+        return sum(values)
+
+    for f in (mapped, yielded):
+        with pytest.raises(overt.errors.Refusal, match="'values' changes while an iterator"):
+            overt.grad(f)(1.0)
