@@ -67,6 +67,7 @@ def refuse_changes_of_what_is_read(
     nested = {n.name: n for n in found if isinstance(n, ast.FunctionDef)}
     local = locals_of(node)
     looped = {id(n.value) for n in found if isinstance(n, ast.Expr)}
+    target: ast.expr
     for n in found:
         if isinstance(n, ast.AugAssign):
             target, given, in_loop = n.target, [n.value], True
