@@ -10,16 +10,19 @@ mean = sum(big) / len(big)      ->      mean = sum_(big) / length(big)
 from __future__ import annotations
 
 import ast
+import builtins
 
 from overt.rewrites import core
 from overt.rewrites.core import Assign, For, If, While
 from overt.rewrites.filters import is_known
+from overt.runtime.asked_again import MAY_BE_CHOSEN
 
 CHANGES = ("@appended", "@changed")
 CONDITIONS = ast.Compare | ast.BoolOp | ast.UnaryOp
 COMPREHENSIONS = ast.ListComp | ast.SetComp | ast.DictComp | ast.GeneratorExp
 KEEPING = frozenset("sorted list tuple set dict enumerate zip reversed filter".split())
 METHODS = frozenset("values items keys copy".split())
+ASKING = frozenset("dropwhile filter filterfalse takewhile".split())
 
 
 class Grown:
@@ -140,12 +143,14 @@ class Grown:
             return isinstance(node.slice, ast.Slice) and self.is_grown(node.value)
         if isinstance(node, ast.Call):
             f = node.func
-            if isinstance(f, ast.Attribute):
-                return f.attr in METHODS and self.is_grown(f.value)
+            if isinstance(f, ast.Attribute) and f.attr in METHODS:
+                return self.is_grown(f.value)
             if callee(node) in (*CHANGES, "@set_item"):
                 taken = node.args[2:] if callee(node) == "@changed" and takes_all(node) else []
                 return any(map(self.is_grown, [node.args[0], *taken]))
-            return callee(node) in KEEPING and any(map(self.is_grown, node.args))
+            if callee(node) in KEEPING and any(map(self.is_grown, node.args)):
+                return True
+            return MAY_BE_CHOSEN.get() and is_users_call(node)
         return False
 
     def is_static(self, test: ast.expr) -> bool:
@@ -166,6 +171,17 @@ class Grown:
 def callee(node: ast.AST) -> str:
     f = node.func if isinstance(node, ast.Call) else None
     return f.id if isinstance(f, ast.Name) else ""
+
+
+def is_users_call(node: ast.Call) -> bool:
+    """Whether a call may be of the user's function, or of one that asks it for each item."""
+    f = node.func
+    name = callee(node) or getattr(f, "attr", "")
+    if name in ASKING:
+        return True
+    if isinstance(f, ast.Attribute):
+        return isinstance(f.value, ast.Name) and core.is_local(f.value.id)
+    return isinstance(f, ast.Name) and not f.id.startswith("@") and not hasattr(builtins, f.id)
 
 
 def takes_all(change: ast.Call) -> bool:

@@ -63,6 +63,8 @@ WHOLE = frozenset(
     f"builtins.{n}" for n in ("sum", "list", "tuple", "max", "min", "sorted", "dict", "set")
 )
 ADVANCING = ("builtins.next", "builtins.iter", "itertools.takewhile")
+NAMED = ast.Lambda | ast.Name | ast.Attribute  # may be written where it is called
+FIRST = ("builtins.filter", "itertools.dropwhile", "itertools.filterfalse")
 ALL = WHOLE | {"builtins.enumerate"}
 
 
@@ -404,11 +406,26 @@ class Iterators(StatementWalk):
         if isinstance(source, ast.Call) and isinstance(source.func, ast.Name):
             if self.makes(source) and self.known(source.func) not in MAKERS:
                 node.args[0] = call("iter", source)  # a list by now
+        if isinstance(source, ast.Call) and not self.fixed:
+            source = self.as_expression(source)
         simple = isinstance(source, ast.GeneratorExp) and len(source.generators) == 1
         if self.fixed or not simple:
             return self.generic_visit(node)  # type: ignore[return-value]
         assert isinstance(source, ast.GeneratorExp)
         return self.searched(source, node.args[1:])
+
+    def as_expression(self, source: ast.Call) -> ast.expr:
+        """`filter(f, xs)` as `(v for v in xs if f(v))`, where the first item is asked for."""
+        name, args = self.known(source.func), source.args
+        if name not in FIRST or len(args) != 2 or not isinstance(args[0], NAMED):
+            return source
+        item = new_name("item", self.taken)
+        test: ast.expr = ast.Call(args[0], [ast.Name(item, ast.Load())], [])
+        if name != "builtins.filter":
+            test = ast.UnaryOp(ast.Not(), test)
+        every = ast.comprehension(ast.Name(item, ast.Store()), args[1], [test], 0)
+        made = ast.GeneratorExp(ast.Name(item, ast.Load()), [every])
+        return ast.fix_missing_locations(ast.copy_location(made, source))
 
     def searched(self, source: ast.GeneratorExp, default: list[ast.expr]) -> ast.expr:
         """The first value of a generator expression, by a loop."""

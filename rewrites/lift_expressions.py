@@ -33,7 +33,7 @@ from overt.rewrites.scopes import changes_objects, locals_of
 from overt.rewrites.selections import is_selection
 from overt.runtime.asked_again import MAY_BE_CHOSEN
 from overt.runtime.changing_code import may_change
-from overt.runtime.plain import twin_of
+from overt.runtime.plain import in_turn_twin_of, twin_of
 
 if TYPE_CHECKING:
     from overt.rewrites.lift_functions import FunctionLifter
@@ -480,7 +480,8 @@ class Expressions(ast.NodeTransformer):
         f = node.func
         if getattr(self.object(f), "__module__", "") == "math":
             return f if all(map(self.plain, node.args)) else self.helper("lifted", self.visit(f))
-        if twin_of(self.object(f)) and (node.keywords or len(node.args) > 1):
+        twin = twin_of(self.object(f)) or in_turn_twin_of(self.object(f))
+        if twin and (node.keywords or len(node.args) > 1):
             return f if all(map(self.plain, node.args)) else self.helper("lifted", self.visit(f))
         staged = self.staged_builtin(node)
         if staged:

@@ -10,6 +10,7 @@ import ast
 from typing import Any
 
 from overt.rewrites import core, exits
+from overt.rewrites.added_items import with_added_items
 from overt.rewrites.attempts import attempts_to_blocks, caught_by
 from overt.rewrites.branching import Flows, version
 from overt.rewrites.building import Text
@@ -87,6 +88,7 @@ class Builder(Flows):
         a = node.args
         if isinstance(node, ast.FunctionDef):
             node = tail_calls_as_loop(node, self.text.object, bool(outer))
+            node = with_added_items(node, self.text.known)
             taken = {n.id for n in ast.walk(node) if isinstance(n, ast.Name)}
             node = listed(node, taken)
             refuse_late_reads(node, self.text.known)

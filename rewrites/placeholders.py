@@ -24,9 +24,11 @@ def joins(block: core.Block) -> Iterator[tuple[str, ast.expr]]:
 
 
 def records_of(function: Function) -> set[str]:
-    """Names that the passes put into records, whether or not the user's code has set them."""
+    """Names that the passes put into records or check, whether or not they are set."""
     found: set[str] = set()
     for s in core.walk(function.body):
+        if isinstance(s, Do) and isinstance(s.node, ast.Expr) and is_check(s.node.value):
+            found |= core.reads(s.node)
         value = s.value if isinstance(s, Assign) else None
         if isinstance(value, ast.Call) and isinstance(value.func, ast.Attribute):
             if value.func.attr == "pushed":
@@ -47,6 +49,12 @@ def records_of(function: Function) -> set[str]:
             if isinstance(s, Assign) and s.target == getattr(saved, "id", ""):
                 found |= core.reads(s.value)
     return found
+
+
+def is_check(node: ast.expr) -> bool:
+    """Whether an expression asks that nothing else holds what is changed."""
+    f = node.func if isinstance(node, ast.Call) else None
+    return isinstance(f, ast.Name) and f.id.startswith(("@apart", "@no_"))
 
 
 def recorded_names(function: Function) -> set[str]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any, TypeVar
 
-__all__ = ["plain", "twin_of"]
+__all__ = ["in_turn_twin_of", "plain", "twin_of"]
 
 ASKING_DATA = ("_bisect", "itertools")  # modules with functions that ask which value is larger
 
@@ -25,3 +25,12 @@ def twin_of(fn: Any) -> Any:
     from overt.runtime.plain_iterators import TWINS
 
     return TWINS.get(fn)
+
+
+def in_turn_twin_of(fn: Any) -> Any:
+    """The same for a function that gives an iterator, which the twin gives as a list."""
+    if getattr(fn, "__module__", None) not in ("itertools", "builtins") or not isinstance(fn, type):
+        return None
+    from overt.runtime.plain_iterators import IN_TURN
+
+    return IN_TURN.get(fn)

@@ -9,7 +9,7 @@ from typing import Any
 
 from overt.runtime.plain import plain
 
-__all__ = ["TWINS"]
+__all__ = ["IN_TURN", "TWINS", "given_in_turn"]
 
 
 @plain
@@ -56,6 +56,59 @@ def bisect_right_of(a: Any, x: Any, lo: Any = 0, hi: Any = None, *, key: Any = N
                 lo = middle + 1
     return lo
 
+
+@plain
+def dropwhile_of(predicate: Any, iterable: Any) -> Any:
+    """`list(itertools.dropwhile(predicate, iterable))`."""
+    found, kept = [], False
+    for item in iterable:
+        kept = kept or not predicate(item)
+        if kept:
+            found.append(item)
+    return found
+
+
+@plain
+def filter_of(function: Any, iterable: Any) -> Any:
+    """`list(filter(function, iterable))`."""
+    return [item for item in iterable if (item if function is None else function(item))]
+
+
+@plain
+def filterfalse_of(predicate: Any, iterable: Any) -> Any:
+    """`list(itertools.filterfalse(predicate, iterable))`."""
+    return [item for item in iterable if not (item if predicate is None else predicate(item))]
+
+
+@plain
+def takewhile_of(predicate: Any, iterable: Any) -> Any:
+    """`list(itertools.takewhile(predicate, iterable))`."""
+    found = []
+    for item in iterable:
+        if not predicate(item):
+            break
+        found.append(item)
+    return found
+
+
+def given_in_turn(f: Callable[..., Any], make: Callable[..., Any], *args: Any) -> Any:
+    """What `f` gives as an iterator, from a function that gives it as a list.
+
+    Of an iterator it takes items one by one, and leaves others to whoever else has it.
+    """
+    if hasattr(args[-1], "__next__"):
+        return f(*args)
+    found = make(*args)
+    return iter(found) if type(found) is list else found
+
+
+# Those that give iterators.
+IN_TURN: dict[Any, Callable[..., Any]] = {
+    filter: filter_of,
+    itertools.dropwhile: dropwhile_of,
+    itertools.filterfalse: filterfalse_of,
+    itertools.takewhile: takewhile_of,
+}
 
 TWINS: dict[Callable[..., Any], Callable[..., Any]] = {
     itertools.accumulate: accumulate_of,

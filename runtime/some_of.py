@@ -16,6 +16,7 @@ from typing import Any, NoReturn
 from numpy import bool_, ndarray
 
 from overt.runtime.array import Array
+from overt.runtime.asked_again import AskedOfText
 from overt.runtime.carried import Spec, Unlike, spec_of
 from overt.runtime.errors import StagingError
 from overt.runtime.escape import BY_SOURCE, Escape
@@ -84,8 +85,8 @@ class SomeOf:
             raise AttributeError(name)
         self.refuse(f".{name}() of a container", "write it as a loop over the items")
 
-    def refuse(self, what: str, instead: str) -> NoReturn:
-        raise StagingError(f"{what}: {WHY.format(self.kind.__name__)}; {instead}")
+    def refuse(self, what: str, instead: str, kind: type[Exception] = StagingError) -> NoReturn:
+        raise kind(f"{what}: {WHY.format(self.kind.__name__)}; {instead}")
 
     def __bool__(self) -> bool:
         return bool(self.__overt_truth__())
@@ -94,11 +95,12 @@ class SomeOf:
         number = self.number()
         if type(number) is int:
             return number
-        self.refuse("len() gives a Python number", "count it where it is made, or pass the number")
+        instead = "count it where it is made, or pass the number"
+        self.refuse("len() gives a Python number", instead, AskedOfText)
 
     def __iter__(self) -> Iterator[Any]:
         if not all(type(f) is bool for f in self.flags):  # where a TypeError is not taken for ours
-            self.refuse("this iterates in Python", "write a `for` loop over it")
+            self.refuse("this iterates in Python", "write a `for` loop over it", AskedOfText)
         yield from [x for x, f in zip(self.listed(), self.flags, strict=True) if f]
 
     def __eq__(self, other: object) -> bool:

@@ -28,7 +28,8 @@ from overt.runtime.handled import CATCHING
 from overt.runtime.ownership import is_users
 from overt.runtime.parts import Parts
 from overt.runtime.places import GENERATED
-from overt.runtime.plain import twin_of
+from overt.runtime.plain import in_turn_twin_of, twin_of
+from overt.runtime.plain_iterators import given_in_turn
 from overt.runtime.primitive import GRAPH, counterpart
 from overt.runtime.risks import about_to_call
 from overt.runtime.staging import is_known
@@ -284,6 +285,8 @@ def lifted(fn: Any) -> Callable[..., Any]:
             return functools.partial(of_numbers, fn, ours)
     if (twin := twin_of(fn)) is not None:
         return lifted(twin)
+    if (twin := in_turn_twin_of(fn)) is not None:
+        return functools.partial(given_in_turn, fn, lifted(twin))
     if fn is max or fn is min or fn is sorted:
         from overt.runtime import staged_builtins
 
