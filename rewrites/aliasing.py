@@ -30,7 +30,7 @@ from overt.rewrites.core import Assign, Block, For, Function, If, Stmt, While, W
 from overt.rewrites.held_outside import PARTS_OF_ARRAYS
 from overt.rewrites.liveness import Pruner
 from overt.rewrites.operated import is_found
-from overt.rewrites.pointing import method_of
+from overt.rewrites.pointing import given_name, method_of
 from overt.rewrites.relations import Load, Table, fills, is_growth
 from overt.rewrites.sharing import (
     ITEM,
@@ -41,7 +41,16 @@ from overt.rewrites.sharing import (
     items_of,
     picks_copies,
 )
-from overt.rewrites.sites import MAKING, MAYBE, UNKNOWN
+from overt.rewrites.sites import ITEM as AN_ITEM
+from overt.rewrites.sites import (
+    MAKING,
+    MAYBE,
+    PART,
+    UNKNOWN,
+    WHOLE,
+    holders_of,
+    is_attribute_of_given,
+)
 
 
 def check_aliases(
@@ -280,6 +289,8 @@ class Aliases(Besides):
             others = {n for n in others if core.base(n) != core.base(owner)}
             self.check_held_once(s, changed, core.name(owner), alive)
         self.check_apart(s, changed, others, self.objects_in_step(in_step))
+        if not owner:
+            self.check_given(s, changed, in_step)
 
     def is_of_others(self, name: str) -> bool:
         """Whether a name was just given to what a container outside of the function holds."""
@@ -296,6 +307,26 @@ class Aliases(Besides):
             root = root.value
         outside = isinstance(root, ast.Name) and not is_local(root.id)
         return outside or isinstance(f.value, ast.Attribute)
+
+    def check_given(self, s: Assign, node: ast.expr, in_step: frozenset[str]) -> None:
+        """Have it checked that no attribute of a parameter's object holds what changes.
+
+        Not of an object that is kept in step with it.
+        """
+        owners = self.objects_in_step(in_step)
+        whole, views = set[str](), set[str]()
+        refs = self.pointing.of(node)
+        for r in refs:
+            if r.view != MAYBE and is_attribute_of_given(r.site):
+                if owners.isdisjoint(holders_of(r.site)):
+                    (whole if r.view in (WHOLE, AN_ITEM) else set()).add(given_name(r.site))
+                    (views if r.view in (PART, AN_ITEM) else set()).add(given_name(r.site))
+        if whole and len(refs) > 1:  # one that data chose is a copy
+            self.mark_place(s, "@own_array", node, [])
+        elif whole:
+            self.mark_place(s, "@apart_arrays", node, sorted(whole))
+        if views:
+            self.mark_place(s, "@apart_held", node, sorted(views))
 
     def check_part(self, s: Assign, holder: ast.Name) -> None:
         """An item of a list that has a name changes: check that the list holds it once."""
@@ -414,6 +445,7 @@ class Aliases(Besides):
             self.mark(s, "@unshared_values", [old.id])
         elif not in_step and self.is_of_others(old.id):
             self.mark(s, "@own_array", [old.id])
+        self.check_given(s, old, in_step)
         views = self.among(self.elements, versions) | self.holding_views(versions)
         if kept := self.later(views | self.among(self.diagonals, versions)):
             self.mark(s, "@no_views", [old.id, *kept])

@@ -11,6 +11,7 @@ sees.
 from __future__ import annotations
 
 import ast
+import functools
 from collections.abc import Callable, Collection
 from dataclasses import replace
 from typing import Any
@@ -18,6 +19,7 @@ from typing import Any
 from overt.rewrites import core, memory
 from overt.rewrites.core import Assign, Function, is_local
 from overt.rewrites.lineage import Lineage
+from overt.rewrites.members import fields_of_tuples
 from overt.rewrites.pointing import Pointing, summary_of
 from overt.rewrites.refusal import Refusal
 from overt.rewrites.relations import Load, Memo, Relations
@@ -104,6 +106,10 @@ class Besides(Relations, Known):
             memory.keep("summary", function, space, answer=found)
         self.met_again.discard(id(function))
         return found
+
+    @functools.cached_property
+    def fields_of_tuples(self) -> set[str]:
+        return fields_of_tuples(getattr(self.load, "space", {}))
 
     def kind(self, call: ast.Call) -> str:
         return self.kind_of(call)
@@ -263,6 +269,9 @@ class Besides(Relations, Known):
                 depth = isinstance(place.value, ast.Attribute)
                 place.unsure = depth or len(self.callees(call)) > 1  # type: ignore[attr-defined]
                 self.check_held_once(s, place, core.name(root), alive)
+                needed = any(core.base(n) == core.base(root) for n in alive)
+                if needed and not depth and place.attr in self.fields_of_tuples:
+                    self.mark_place(s, "@not_of_tuple", place, [root])
             self.check_apart(s, place, self.needed_beside(s, root, alive), owners, items)
 
     def check_given_back(self, s: Assign | core.Do, call: ast.Call, alive: set[str]) -> None:

@@ -29,14 +29,14 @@ class Text:
     methods: Callable[[str], list[ast.FunctionDef]] = lambda name: []  # of classes of the file
     # Whether a class of the user's has such a method for `+=` or its kin.
     has_method: Callable[[str], bool] = lambda name: False
+    # Whether reading or setting such an attribute may run a method, or is none of a named tuple.
+    is_computed: Callable[[str], bool] = lambda name: False
     # The text of a function, wherever it is defined; None where it cannot be read.
     read: Callable[[Any], ast.FunctionDef | None] = lambda function: None
     # The default value that a parameter has now.
     default: Callable[[str], Any] = lambda name: None
     # The parameter whose class says itself what a store into its items does.
     itself: str = ""
-    # The attributes that the class of a method uses as arrays or containers.
-    arrays_of: Callable[[ast.AST], set[str]] = lambda node: set()
 
     def generator(self, name: str) -> ast.FunctionDef | None:
         """The definition of a generator; None for other functions, which are not looked for."""

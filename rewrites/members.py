@@ -37,6 +37,12 @@ def classes_of(space: Any) -> Iterator[type]:
                 yield found
 
 
+def fields_of_tuples(space: Any) -> set[str]:
+    """The names of what named tuples hold whose classes a module knows."""
+    kinds = [kind for kind in classes_of(space) if issubclass(kind, tuple)]
+    return {name for kind in kinds for name in getattr(kind, "_fields", ())}
+
+
 def operators_in_place(space: Any) -> set[str]:
     """The methods for `+=` and its kin of classes here and around the functions that are here."""
     spaces = {id(space): space}

@@ -171,8 +171,7 @@ class Builder(Flows):
             own = self.own(body, scope) - self.foreign
             body = read_by_index(body, own, names)
             own = self.own(body, scope) - self.foreign
-            arrays = {f"{self.first}.{a}" for a in self.text.arrays_of(node)}
-            body = written_through(body, own, names, definition, arrays)
+            body = written_through(body, own, names, definition, self.text.is_computed)
             self.local |= self.own(body, scope)
             taken = {n.id for n in ast.walk(node) if isinstance(n, ast.Name)} | self.local
             last, known = body[-1] if body else None, set(taken)

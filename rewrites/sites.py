@@ -243,6 +243,18 @@ def is_given(site: Any) -> bool:
     return isinstance(site, tuple) and site[0] in ("given", "inside")
 
 
+def holders_of(site: Any) -> list[Any]:
+    """The objects from outside that hold one, or hold its holders."""
+    return [site[1], *holders_of(site[1])] if site[0] == "inside" else []
+
+
+def is_attribute_of_given(site: Any) -> bool:
+    """Whether an attribute of an object from outside of the function holds an object."""
+    if not is_given(site) or site[0] == "given":
+        return False
+    return site[2].isidentifier() or is_attribute_of_given(site[1])
+
+
 def disjoint(parts: Iterable[Refs]) -> bool:
     """Whether no two of several objects may be one."""
     seen: set[Any] = set()

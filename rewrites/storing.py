@@ -188,9 +188,8 @@ class Stores(Building):
         self.replaced(holder, new)
 
     def is_computed(self, place: ast.Attribute) -> bool:
-        """Whether reading or setting an attribute may run a method of the user's."""
-        named = (place.attr, "__setattr__")
-        return place.attr == "__dict__" or any(map(self.text.has_method, named))
+        """Whether reading or setting an attribute may run a method of the user's, or is refused."""
+        return place.attr == "__dict__" or self.text.is_computed(place.attr)
 
     def store_in_computed(
         self, holder: ast.Attribute, index: ast.expr, changed: Callable[[ast.expr], ast.expr]
@@ -200,7 +199,7 @@ class Stores(Building):
         `changed` gives the item from what it was.
         """
         owner = self.expr(holder.value)
-        part, new = self.names.fresh(holder.attr), self.names.fresh(holder.attr)
+        part, new = (self.names.fresh(f"{holder.attr}_held") for _ in range(2))
         self.assign(part, ast.Attribute(owner, holder.attr, ast.Load()))
         value = changed(ast.Subscript(core.name(part), self.expr(index), ast.Load()))
         store = core.call("set_item", core.name(part), index_of(self.expr(index)), value)

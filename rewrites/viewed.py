@@ -10,7 +10,6 @@ from __future__ import annotations
 
 import ast
 import copy
-from collections.abc import Iterable
 from dataclasses import dataclass, field
 
 from overt.rewrites.scopes import NESTED, own_nodes, yields
@@ -118,7 +117,7 @@ def kinds_of(body: list[ast.stmt]) -> Kinds:
 
 
 def used_as_array(n: ast.AST) -> set[str]:
-    """The names, and attributes as `self.h`, that an expression uses as arrays or containers."""
+    """The names that an expression uses as arrays or containers."""
     used: list[ast.expr] = []
     if isinstance(n, ast.Subscript | ast.Attribute):
         used = [n.value]
@@ -127,25 +126,7 @@ def used_as_array(n: ast.AST) -> set[str]:
     elif isinstance(n, ast.Call) and len(n.args) == 1:
         name = getattr(n.func, "attr", getattr(n.func, "id", ""))
         used = operands(n.args[0]) if name in REDUCING else []
-    return {ast.unparse(x) for x in used if isinstance(x, ast.Name) or is_attribute(x)}
-
-
-def is_attribute(node: ast.AST) -> bool:
-    """Whether an expression is an attribute of what a name stands for."""
-    return isinstance(node, ast.Attribute) and isinstance(node.value, ast.Name)
-
-
-def attributes_of_arrays(methods: Iterable[ast.FunctionDef]) -> set[str]:
-    """The attributes that methods of a class use as arrays or containers, or set to new ones."""
-    found: set[str] = set()
-    for f in methods:
-        first = [a.arg for a in (*f.args.posonlyargs, *f.args.args)][:1]
-        used = {name for n in own_nodes(f) for name in used_as_array(n)}
-        for n in own_nodes(f):
-            if isinstance(n, ast.Assign) and is_array(n.value, set()):
-                used |= {ast.unparse(t) for t in n.targets if is_attribute(t)}
-        found |= {a for name in used for o, _, a in [name.partition(".")] if a and [o] == first}
-    return found
+    return {x.id for x in used if isinstance(x, ast.Name)}
 
 
 def operands(node: ast.expr) -> list[ast.expr]:
@@ -245,7 +226,7 @@ def viewed_holder(node: ast.expr, local: set[str]) -> ast.expr | None:
     if isinstance(node, ast.Subscript):
         return node.value
     if isinstance(node, ast.Attribute):
-        kept = node.attr in TURNED or node.attr == "flat" or is_member(node, local)
+        kept = node.attr in TURNED or node.attr == "flat" or is_inside(node, local)
         return node.value if kept else None
     if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute):
         if node.func.attr in SHAPED:
@@ -258,10 +239,18 @@ def viewed_holder(node: ast.expr, local: set[str]) -> ast.expr | None:
 
 def is_member(node: ast.AST, local: set[str]) -> bool:
     """Whether an expression is `o.a`, of an object that a local name stands for."""
+    return isinstance(node, ast.Attribute) and (
+        isinstance(node.value, ast.Name) and is_inside(node, local)
+    )
+
+
+def is_inside(node: ast.AST, local: set[str]) -> bool:
+    """Whether an expression is `o.a` or `o.a.b`, of an object that a local name stands for."""
+    if isinstance(node, ast.Name):
+        return node.id in local
     return (
         isinstance(node, ast.Attribute)
-        and isinstance(node.value, ast.Name)
-        and node.value.id in local
+        and is_inside(node.value, local)
         and node.attr not in OF_ARRAYS
         and (node.attr in READING or not node.attr.startswith("__"))
     )

@@ -48,18 +48,18 @@ Definition = Callable[[str], ast.FunctionDef | None]
 
 def written_through(
     body: list[ast.stmt], local: set[str], taken: set[str], definition: Definition,
-    arrays: set[str],
+    computed: Callable[[str], bool] = lambda name: False,
 ) -> list[ast.stmt]:  # fmt: skip
     """The body of a function with stores into views written to what they are views of.
 
-    `definition` gives the text of a function by its name; `arrays` are attributes, as `self.h`,
-    that surely are arrays or containers.
+    `definition` gives the text of a function by its name; `computed` tells whether reading or
+    setting an attribute may run a method of the user's.
     """
     stored = {n for s in body for n in stored_names(s) | filled_names(s)}
     if not stored and not any(map(stored_members, body)):
         return body
     work = Through(stored, local, taken, kinds_of(body))
-    work.kinds.wide |= arrays
+    work.computed = computed
     work.written_into = {n for s in body for n in stored_names(s, operators=False)}
     nested = {n.name: n for s in body for n in ast.walk(s) if isinstance(n, ast.FunctionDef)}
     work.written = lambda name: nested.get(name) or (name not in local and definition(name)) or None
@@ -92,6 +92,22 @@ def stored_names(node: ast.stmt, operators: bool = True) -> set[str]:
     return found | operated_names(node) if operators else found
 
 
+def replaced_names(node: ast.stmt) -> set[str]:
+    """The names whose objects may hold other items after a statement; `a[i] += v` changes one."""
+    return stored_names(without_operators(node), operators=False)
+
+
+def without_operators(node: ast.stmt) -> ast.stmt:
+    """A statement without `+=` and its kin."""
+    node = copy.copy(node)
+    if isinstance(node, ast.AugAssign):
+        return ast.copy_location(ast.Pass(), node)
+    for part in ("body", "orelse", "finalbody"):
+        if isinstance(inner := getattr(node, part, None), list):
+            setattr(node, part, list(map(without_operators, inner)))
+    return node
+
+
 def assigned_names(node: ast.stmt, operators: bool = True) -> set[str]:
     """The names that a statement, or one inside it, binds; by `+=`, too."""
     if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef):
@@ -112,6 +128,7 @@ class Through:
     def __init__(self, stored: set[str], local: set[str], taken: set[str], kinds: Kinds) -> None:
         self.stored, self.local, self.taken, self.kinds = stored, local, taken, kinds
         self.written: Definition = lambda name: None
+        self.computed: Callable[[str], bool] = lambda name: False
         self.operated = ""  # the name that an operator such as `+=` may change or bind anew
         self.written_into: set[str] = set()  # stored into at an index, or by a method
         self.passing: set[str] = set()  # names that nothing after their statement reads
@@ -363,12 +380,11 @@ class Through:
     def is_part(self, name: str, known: Known) -> bool:
         """Whether `name += v` may change an array under another name, and is followed."""
         view = known.get(name)
-        if view is not None and view.attribute:
-            place = f"{view.base}.{view.attribute}"
-            return not self.kinds.wide.isdisjoint((name, place))  # or it is a number
         if view is not None and not view.is_whole():
             return True
         if name in self.kinds.wide or view is not None and view.base in self.kinds.wide:
+            return True
+        if view is not None and view.base in known and known[view.base].attribute:
             return True
         others = [(n, v) for n, v in known.items() if v.base == name]
         return any(not v.is_whole() or n in self.kinds.wide for n, v in others)
@@ -414,7 +430,8 @@ class Through:
                 beside = [
                     placed(n, self.changed(loaded(n), loaded(current)), s) for n in same_place
                 ]
-                done += beside if added is None else [self.down(n, view, s) for n in same_place]
+                again = added is not None and not self.operated
+                done += [self.down(n, view, s) for n in same_place] if again else beside
                 met |= set(same_place)
                 owners.add(f"{view.base}.")
                 break
@@ -423,6 +440,7 @@ class Through:
             current = view.base
         pending = list(met)
         place = index_stored(s)
+        by_operator = isinstance(s, ast.AugAssign)  # which changes an item where it stands
         while pending:
             base = pending.pop()
             for other, view in known.items():
@@ -435,12 +453,13 @@ class Through:
                             pending.append(other)
                             continue
                     same = inside is not None and base == name and same_text(view.index, inside)
-                    if same and view.detached:
+                    changed = view.is_item() and (base in reached or by_operator)
+                    if (same or changed) and view.detached:
                         continue  # of a list, it may be another object by now
                     met.add(other)
                     if base == name and are_apart(place, view.index):
                         continue
-                    done.append(self.down(other, view, s, same))
+                    done.append(self.down(other, view, s, same or changed))
                     pending.append(other)
         met |= owners | {n.rstrip(".") for n in owners}
         for added in done:
@@ -454,8 +473,11 @@ class Through:
             needed = self.is_needed_ahead(name, view)
             if needed == "not":
                 return None
-            if needed == "outside":
-                kept = helper("@keep_in", base, ast.Constant(view.attribute), part)
+            kind = "@keep_array_in" if self.operated else "@keep_in"
+            if needed == "outside" or self.operated or self.computed(view.attribute):
+                kept = helper(kind, base, ast.Constant(view.attribute), part)
+                if needed == "here":
+                    kept.keywords = [ast.keyword("read", ast.Constant(True))]
                 return located(ast.Expr(kept), s)
             place = ast.Attribute(base, view.attribute, ast.Store())
             return located(ast.Assign([place], part), s)
@@ -500,10 +522,12 @@ class Through:
                     if isinstance(place, ast.Attribute) and is_name(place.value, view.base):
                         if place.attr == view.attribute and is_name(s.value, name):
                             return "not"
-                if reads_member(s, view.base, view.attribute):
+                if reads_member(s, view.base, view.attribute) or (
+                    self.computed(view.attribute) and view.base in core.reads(s)
+                ):
                     return "here"
         if view.base == "self":
-            return "here"
+            return "later"
         return "not" if view.base in self.kinds.built else "outside"
 
     def view_of(self, value: ast.expr) -> View | None:
@@ -544,7 +568,7 @@ class Through:
             before, s, known = self.over_places(s, known)
         bound = assigned_names(s) - {n for n in known if self.stays(n, known[n], s)}
         known = still_held(without(known, bound), s)
-        known = detached(known, set().union(*map(stored_names, s.body)) & self.local)
+        known = detached(known, set().union(*map(replaced_names, s.body)) & self.local)
         s = copy.copy(s)
         self.ahead.append(s.body)
         s.body, after = self.block(s.body, known)
@@ -554,7 +578,8 @@ class Through:
 
     def stays(self, name: str, view: View, s: ast.stmt) -> bool:
         """Whether a loop only changes the object of a name, surely an array, and binds no other."""
-        if not (view.shaped or has_slice(view.index) or name in self.kinds.wide):
+        part = view.shaped or has_slice(view.index) or view.attribute
+        if not (part or name in self.kinds.wide):
             if not (view.is_item() and view.base in self.kinds.deep):
                 return False
         return name not in assigned_names(s, operators=False)
@@ -689,10 +714,20 @@ def reads_member(s: ast.stmt, name: str, attribute: str) -> bool:
         and (n.attr != attribute or isinstance(n.ctx, ast.Store))
         and not isinstance(n.ctx, ast.Del)
     }
-    called_on = {id(n.func.value) for n in ast.walk(s) if is_method_call(n)}  # type: ignore
+    called_on = {
+        id(n.func.value)  # type: ignore[attr-defined]
+        for n in ast.walk(s)
+        if is_method_call(n) and not replaces(n, attribute)  # type: ignore[arg-type]
+    }
     return any(
         is_name(n, name) and (id(n) not in others or id(n) in called_on) for n in ast.walk(s)
     )
+
+
+def replaces(call: ast.Call, attribute: str) -> bool:
+    """Whether a call is `s._replace(a=v)`, which reads all attributes but this one."""
+    named = isinstance(call.func, ast.Attribute) and call.func.attr == "_replace"
+    return named and any(k.arg == attribute for k in call.keywords)
 
 
 def is_method_call(node: ast.AST) -> bool:

@@ -29,7 +29,8 @@ _NAMES = {
     "jacobians": "columns_of rows_of",
     "lanes": "Lanes",
     "masks": "active_lanes on_lanes",
-    "outside": "change_there containers_only keep_in no_container put_contents put_item stored_in",
+    "outside": "change_there containers_only keep_array_in keep_in no_container "
+    "not_of_tuple put_contents put_item stored_in",
     "numpy.indexing": "add_at erase getitem place put_back returned set_item taken withdrawn",
     "arranging": "all_taken chosen_item count_in folded order_without picked place_in put_in_place "
     "repetition set_all spread_item unfilled",

@@ -22,7 +22,7 @@ from overt.runtime.containers import (
     held_in,
     is_changeable,
 )
-from overt.runtime.joined_values import is_copy
+from overt.runtime.joined_values import chosen_from, is_copy
 from overt.runtime.none_or import NoneOr, opened
 from overt.runtime.parts import is_array
 from overt.runtime.world import CONTAINERS
@@ -97,8 +97,10 @@ def apart(x: Any, *others: Any, beside: Any = None) -> None:
     x = opened(x)[0] if type(x) is NoneOr else x
     if not is_changeable(x) and not is_array(x):
         return
+    perhaps = (x, *chosen_from(x))
     for other in everything_in(others, beside):
-        if other is x or may_be(x, other) or shows_keys(other, x) or may_be_copy(x, other):
+        met = any(other is y or may_be(y, other) for y in perhaps)
+        if met or shows_keys(other, x) or may_be_copy(x, other):
             raise NotImplementedError(
                 "an array or list is changed that another variable, which is used later, stands "
                 "for or holds as well: in Python the change shows there too. Change a copy, or "

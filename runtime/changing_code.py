@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dis
 import functools
 import opcode
 import types
@@ -16,6 +17,9 @@ METHODS = frozenset(
 STORES = {
     opcode.opmap[n] for n in ("STORE_SUBSCR", "DELETE_SUBSCR", "STORE_SLICE") if n in opcode.opmap
 }
+VIEWING = frozenset(
+    "T mT real imag flat reshape ravel squeeze transpose swapaxes view diagonal asarray".split()
+)
 OPERATOR, ADDED_TO = opcode.opmap["BINARY_OP"], 13  # `+=`
 
 
@@ -31,3 +35,17 @@ def may_change(code: types.CodeType) -> bool:
         ops[i] in STORES or ops[i] == OPERATOR and ops[i + 1] == ADDED_TO
         for i in range(0, len(ops), 2)
     )
+
+
+@functools.cache
+def stores(code: types.CodeType) -> bool:
+    """Whether a function stores into an object, as far as its instructions tell."""
+    names = {i.opname for i in dis.get_instructions(code)}
+    return bool(names & {"STORE_ATTR", "STORE_SUBSCR", "STORE_GLOBAL"}) or may_change(code)
+
+
+@functools.cache
+def may_view(code: types.CodeType) -> bool:
+    """Whether a function may give a part or another shape of an array that an object holds."""
+    picks = any(i.opname in ("BINARY_SUBSCR", "BINARY_SLICE") for i in dis.get_instructions(code))
+    return picks or not VIEWING.isdisjoint(code.co_names)

@@ -6,7 +6,7 @@ best.cost = 0.0                         # one of them changes: they are joined b
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Collection, Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
 from typing import Any
@@ -20,11 +20,13 @@ __all__ = [
     "attempt",
     "by_reference",
     "check",
+    "chosen_from",
     "choosing",
     "is_object",
     "join_by_reference",
     "note",
     "is_copy",
+    "note_chosen",
     "note_copy",
     "refuse_copies",
 ]
@@ -49,6 +51,7 @@ class Notes:
 
     def __init__(self) -> None:
         self.joined: list[tuple[Any, Any, Callable[[], bool]]] = []
+        self.chosen: dict[int, tuple[Any, Any]] = {}  # arrays, and what data chose them from
 
     def check(self) -> None:
         """Errors: ByReference, or TypeError where that was no help, if one has changed since."""
@@ -106,6 +109,19 @@ def is_copy(x: Any) -> bool:
     """Whether an object or a list was joined as a value from such that others may hold."""
     notes = _NOTES.get()
     return notes is not None and any(y is x and matters() for y, _, matters in notes.joined)
+
+
+def note_chosen(x: Any, items: Collection[Any]) -> None:
+    """Note that an array is one of several, which data chooses."""
+    notes = _NOTES.get()
+    if notes is not None:
+        notes.chosen[id(x)] = x, items
+
+
+def chosen_from(x: Any) -> Collection[Any]:
+    """What data chose an array from; nothing of others."""
+    notes = _NOTES.get()
+    return notes.chosen.get(id(x), (x, ()))[1] if notes is not None else ()
 
 
 def note_copy(x: Any, made: Any) -> None:

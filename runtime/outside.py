@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import inspect
 import operator
 from typing import Any, NoReturn
 
 from overt.runtime.changes import refuse_unless_carried
+from overt.runtime.changing_code import may_view, stores
 from overt.runtime.containers import COPIED, in_place
 from overt.runtime.derivatives import is_inexact
 from overt.runtime.escape import BY_SOURCE, KEPT, Escape
@@ -15,14 +17,18 @@ from overt.runtime.numpy.movement import with_rule
 from overt.runtime.outer_effects import about_to_change
 from overt.runtime.parts import is_array
 from overt.runtime.primitive import GRAPH
+from overt.runtime.special_methods import original
 from overt.runtime.tree import tree_leaves
+from overt.runtime.viewing import is_mutable
 from overt.runtime.world import MISSING, attributes_of, is_users_object
 
 __all__ = [
     "change_there",
     "containers_only",
+    "keep_array_in",
     "keep_in",
     "no_container",
+    "not_of_tuple",
     "put_contents",
     "put_item",
     "stored_in",
@@ -68,15 +74,19 @@ def stored_in(x: Any, index: Any, value: Any) -> Any:
     >>> stored_in([1, 2], 0, 5)
     [5, 2]
     """
-    graph = GRAPH.get()
-    staged = graph is not None and graph.parent is not None
-    if isinstance(x, COPIED) and (staged or active_lanes() is not None):
+    if isinstance(x, COPIED) and in_region():
         raise NotImplementedError(
             "a list or dictionary that is a global variable or an attribute is changed under a "
             "local name, in a branch or loop of a compiled program or in some lanes of a vmap. "
             "Store into it by its own name"
         )
     return put_item(x, index, value)
+
+
+def in_region() -> bool:
+    """Whether code runs in a branch or loop of a compiled program, or for some lanes."""
+    graph = GRAPH.get()
+    return graph is not None and graph.parent is not None or active_lanes() is not None
 
 
 def put_contents(x: Any, new: Any) -> None:
@@ -154,10 +164,11 @@ def refuse_array() -> NoReturn:
     )
 
 
-def keep_in(holder: Any, name: str, value: Any, old: Any = MISSING) -> None:
+def keep_in(holder: Any, name: str, value: Any, old: Any = MISSING, *, read: bool = False) -> None:
     """Let an attribute of an object hold what a change of the array there has made of it.
 
-    A named tuple stays as it is, as arguments do; so does one that holds this already, as `old`.
+    A named tuple stays as it is, as arguments do, unless it is `read` again; so does one that holds
+    this already, as `old`.
 
     >>> import types
     >>> box = types.SimpleNamespace(w=1)
@@ -165,33 +176,84 @@ def keep_in(holder: Any, name: str, value: Any, old: Any = MISSING) -> None:
     >>> box.w
     2
     """
-    if old is value or isinstance(holder, tuple) and old is MISSING:
+    if old is value and isinstance(holder, tuple) and in_region():
+        raise NotImplementedError(
+            f"what a named tuple holds as {name!r} is changed in a branch or loop of a compiled "
+            f"program or in some lanes of a vmap: make a new one, `s._replace({name}=...)`"
+        )
+    if old is value or isinstance(holder, tuple) and old is MISSING and not read:
         return
     if isinstance(holder, tuple):
-        raise NotImplementedError(
-            f"an array that a named tuple holds as {name!r} is changed: make a new one, "
-            f"`s._replace({name}=...)`, or a dataclass of it"
-        )
-    if old is MISSING and getattr(holder, name, None) is value:
+        refuse_tuple(name)
+    if old is MISSING and not is_computed(holder, name) and getattr(holder, name, None) is value:
         return
     may_change(holder, value)
-    computed = getattr(type(holder), name, None)
-    if isinstance(computed, property) and computed.fset is None:
-        name = where_held(holder, name, old)
-    object.__setattr__(holder, name, value)
+    place = where_held(holder, name, old) if is_computed(holder, name) else name
+    if place is not None:
+        object.__setattr__(holder, place, value)
 
 
-def where_held(holder: Any, name: str, x: Any) -> str:
-    """The attribute that holds what a property without setter gives.
+def keep_array_in(holder: Any, name: str, value: Any, *, read: bool = False) -> None:
+    """`keep_in` after an operator such as `+=`, which gives what is no array or list a new value.
 
-    Errors: NotImplementedError where none does, or several.
+    >>> import types
+    >>> box = types.SimpleNamespace(w=1)
+    >>> keep_array_in(box, "w", 2)
+    >>> box.w
+    1
     """
-    found = [key for key, held in attributes_of(holder).items() if held is x]
-    if len(found) == 1:
-        return found[0]
+    if is_mutable(value):
+        keep_in(holder, name, value, read=read)
+
+
+def not_of_tuple(x: Any, holder: Any) -> None:
+    """Check before a function changes what an object holds that it is no array of a named tuple.
+
+    >>> not_of_tuple([1.0], (1.0,))
+    """
+    if isinstance(holder, tuple) and is_array(x) and getattr(x, "ndim", 0) > 0:
+        names = getattr(holder, "_fields", ())
+        refuse_tuple(next((n for n in names if getattr(holder, n) is x), ""))
+
+
+def refuse_tuple(name: str) -> NoReturn:
+    raise NotImplementedError(
+        f"an array that a named tuple holds as {name!r} is changed: make a new one, "
+        f"`s._replace({name}=...)`, or a dataclass of it"
+    )
+
+
+def is_computed(holder: Any, name: str) -> bool:
+    """Whether an object of the user's has no attribute of its own by this name, or a property."""
+    if not is_users_object(holder):
+        return False
+    found = inspect.getattr_static(type(holder), name, None)
+    return isinstance(found, property) or name not in attributes_of(holder)
+
+
+def where_held(holder: Any, name: str, x: Any = MISSING) -> str | None:
+    """The attribute that holds what a property gives; None if it makes a new value of it.
+
+    Errors: NotImplementedError where that is not sure.
+    """
+    found = inspect.getattr_static(type(holder), name, None)
+    getter = original(getattr(found, "fget", None))
+    code = getattr(getter, "__code__", None)
+    if code is not None and (x is not MISSING or not stores(code)):
+        if x is MISSING:
+            x = getattr(holder, name)
+        places = [key for key, held in attributes_of(holder).items() if held is x]
+        if len(places) == 1:
+            return places[0]
+        if not places and not may_view(code):
+            return None
     raise NotImplementedError(
         f"what the property {name!r} of an object of the class {type(holder).__name__} gives is "
         "changed, and it is not what one attribute of the object holds; store into that instead"
+        if getter is not None
+        else f"an array that an object of the class {type(holder).__name__} has as {name!r} is "
+        "changed under a local name, and it is no attribute of the object itself; change a copy, "
+        "or store into it where it is held"
     )
 
 

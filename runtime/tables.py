@@ -17,7 +17,7 @@ from overt.runtime.carried import (
 from overt.runtime.derivatives import BY_KEY, with_keys
 from overt.runtime.errors import StagingError
 from overt.runtime.index_range import range_of
-from overt.runtime.joined_values import is_object, note
+from overt.runtime.joined_values import is_object, note, note_chosen
 from overt.runtime.lanes import Lanes
 from overt.runtime.one_of import OneOf
 from overt.runtime.predicates import negated
@@ -111,9 +111,14 @@ def value_of(table: dict[Any, Any], key: Any) -> Any:
 
 
 def noted(found: Any, items: Collection[Any]) -> Any:
-    """An item chosen by data; of a list or dictionary a copy, which must stay as it is."""
+    """An item chosen by data; of a list or dictionary a copy, which must stay as it is.
+
+    Of an array the others may stand for what was chosen.
+    """
     if isinstance(found, CONTAINERS) and not any(found is x for x in items):
         note(found)
+    elif isinstance(found, Array):
+        note_chosen(found, items)
     return found
 
 

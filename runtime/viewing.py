@@ -70,8 +70,9 @@ def erased_where_view(g: Any, index: Any, part: Any) -> Any:
 
 
 def taken_where_view(g: Any, index: Any, part: Any) -> Any:
-    """The cotangent of the part that was written."""
-    return taken(g, index, part) if g is not None and is_view(g, index, part) else None
+    """The cotangent of the part that was written; of a number, which was not, a zero."""
+    written = g is not None and is_view(g, index, part)
+    return taken(g, index, part) if written else zeros_like_tree(part)
 
 
 @with_rule(

@@ -21,13 +21,12 @@ from typing import Any
 from overt.rewrites import core, memory, normalize
 from overt.rewrites.aliasing import check_aliases
 from overt.rewrites.core import NOWHERE, Origin
-from overt.rewrites.members import operators_in_place
+from overt.rewrites.members import fields_of_tuples, operators_in_place
 from overt.rewrites.numpy_receivers import as_functions
 from overt.rewrites.refusal import Refusal
 from overt.rewrites.rules import Resolver, our_function
 from overt.rewrites.scopes import nodes_at
 from overt.rewrites.sharing import MAKERS
-from overt.rewrites.viewed import attributes_of_arrays
 from overt.runtime.ownership import is_users_file
 from overt.runtime.saved import Saved
 from overt.runtime.undefined import UndefinedValue
@@ -330,22 +329,21 @@ def text_of(loaded: Loaded, resolver: Resolver) -> normalize.Text:
         return operators_in_place(loaded.function.__globals__)
 
     has_method = lambda name: bool(methods(name)) or name in in_place()
+
+    @functools.cache
+    def of_tuples() -> set[str]:
+        return fields_of_tuples(loaded.function.__globals__) | local_tuples(loaded.file.tree)
+
+    def is_computed(name: str) -> bool:
+        return has_method(name) or has_method("__setattr__") or name in of_tuples()
+
     origin = loaded.file.origin
     default = default_values(loaded.function).get
     itself = object_of(loaded.node, loaded.file.tree)
     return normalize.Text(
-        origin,
-        is_saved,
-        definition,
-        resolver.object,
-        known,
-        methods,
-        has_method,
-        read,
-        default,
-        itself,
-        functools.partial(arrays_of, loaded.file.tree),
-    )
+        origin, is_saved, definition, resolver.object, known, methods, has_method, is_computed,
+        read, default, itself,
+    )  # fmt: skip
 
 
 @functools.lru_cache(maxsize=64)
@@ -368,17 +366,6 @@ def class_of(node: ast.AST, tree: ast.Module) -> ast.ClassDef | None:
     return None
 
 
-def arrays_of(tree: ast.Module, node: ast.AST) -> set[str]:
-    """The attributes that the class of a method, or one that it inherits from, uses as arrays."""
-    pending, found = [class_of(node, tree)], set[str]()
-    while pending:
-        c = pending.pop()
-        if c is not None:
-            found |= attributes_of_arrays(f for f in c.body if isinstance(f, ast.FunctionDef))
-            pending += [classes_in(tree).get(getattr(b, "id", "")) for b in c.bases]
-    return found
-
-
 def has_own_stores(c: ast.ClassDef, classes: dict[str, ast.ClassDef]) -> bool:
     """Whether a class, or one that it inherits from, defines `__setitem__`; no container is one."""
     bases = [b.id if isinstance(b, ast.Name) else "" for b in c.bases]
@@ -392,6 +379,13 @@ def has_own_stores(c: ast.ClassDef, classes: dict[str, ast.ClassDef]) -> bool:
 @functools.lru_cache(maxsize=64)
 def every_class(tree: ast.Module) -> list[ast.ClassDef]:
     return [n for n in ast.walk(tree) if isinstance(n, ast.ClassDef)]
+
+
+def local_tuples(tree: ast.Module) -> set[str]:
+    """The names of what named tuples hold whose classes a file defines."""
+    kinds = [c for c in every_class(tree) if any("NamedTuple" in ast.unparse(b) for b in c.bases)]
+    named = [n.target for c in kinds for n in c.body if isinstance(n, ast.AnnAssign)]
+    return {t.id for t in named if isinstance(t, ast.Name)}
 
 
 def methods_of(tree: ast.Module, name: str) -> list[ast.FunctionDef]:
