@@ -16,6 +16,7 @@ from typing import Any
 from overt.rewrites import core
 from overt.rewrites.core import Assign, Do, Function, With
 from overt.rewrites.effects import CHANGING_FUNCTIONS, UNSEEN_METHODS
+from overt.rewrites.held_outside import PARTS_OF_ARRAYS
 from overt.rewrites.liveness import PURE_METHODS
 from overt.rewrites.members import classes_of
 from overt.rewrites.rules import STATIC_ATTRIBUTES, Resolver
@@ -32,10 +33,15 @@ CHANGING_MODULES = frozenset("operator _operator heapq _heapq bisect _bisect".sp
 
 
 class Changing:
-    """What one function may change behind the names that hold it."""
+    """What may change behind the names of one function.
 
-    def __init__(self, function: Function, resolver: Resolver) -> None:
+    That is what the function itself changes; and if its derivative `lasts`, to be used after the
+    function has returned, whatever others may change, too.
+    """
+
+    def __init__(self, function: Function, resolver: Resolver, lasts: bool = False) -> None:
         self.resolver = resolver
+        self.lasts = lasts
         self.attributes: set[str] = set()  # attributes stored to
         self.roots: set[str] = set()  # names whose object a call or store may change
         self.names: set[str] = set()  # names of outer variables that are set
@@ -43,7 +49,7 @@ class Changing:
         self.counted = read_with_effects(getattr(resolver.namespace, "globals", {}))
         for s in core.walk(function.body):
             self.statement(s)
-        if self.calls:
+        if self.calls or lasts:
             self.names |= set_by_functions(getattr(resolver.namespace, "globals", {}))
 
     def statement(self, s: core.Stmt) -> None:
@@ -104,8 +110,19 @@ class Changing:
                     n.changing = True  # type: ignore[union-attr]
             return node
 
-        if self.attributes or self.roots or self.names or self.calls or self.counted:
+        if self.attributes or self.roots or self.names or self.calls or self.counted or self.lasts:
             core.map_function(function, visit)
+
+    def reads(self, function: Function) -> bool:
+        """Whether a function reads what may give something else later, methods left out."""
+        nodes = core.nodes(function)
+        called = {id(n.func) for n in nodes if isinstance(n, ast.Call)}
+        return any(
+            isinstance(n, ast.Name | ast.Attribute | ast.Subscript)
+            and id(n) not in called
+            and self.may_change(n)
+            for n in nodes
+        )
 
     def may_change(self, node: ast.expr) -> bool:
         """Whether evaluating a name, attribute or item again may give something else."""
@@ -114,12 +131,15 @@ class Changing:
         if isinstance(node, ast.Attribute):
             if node.attr in STATIC_ATTRIBUTES or self.resolver.object(node) is not None:
                 return False
+            if self.lasts and node.attr not in PARTS_OF_ARRAYS and not self.is_module(node):
+                return True
             if node.attr in self.attributes or roots_of(node) & self.roots:
                 return True
             if not self.counted.isdisjoint((node.attr, *ANY_ATTRIBUTE)):
                 return True
         outer = {r for r in roots_of(node) if not core.is_local(r)} - self.names
-        return bool(outer & self.roots) or bool(outer) and self.calls and not self.is_module(node)
+        unseen = self.calls or self.lasts
+        return bool(outer & self.roots) or bool(outer) and unseen and not self.is_module(node)
 
     def is_module(self, node: ast.expr) -> bool:
         """Whether an expression is a module, or a member of one."""

@@ -421,6 +421,18 @@ def map_function(function: Function, f: Callable[[Any], Any]) -> Function:
     )
 
 
+def nodes(f: Function) -> list[ast.AST]:
+    """Every node of the expressions of a function."""
+    found: list[ast.AST] = []
+
+    def visit(node):  # type: ignore[no-untyped-def]
+        found.extend(ast.walk(node))
+        return node
+
+    map_function(f, visit)
+    return found
+
+
 def positions(block: Block) -> dict[str, int]:
     """The names that a block defines, those inside its nested blocks too, in the text's order."""
     found: dict[str, int] = {}

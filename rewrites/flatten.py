@@ -46,11 +46,14 @@ from overt.runtime.derivatives import materialize
 
 
 def flatten(
-    function: Function, active: set[str], resolver: Resolver, names: Names
+    function: Function, active: set[str], resolver: Resolver, names: Names, lasts: bool = False
 ) -> tuple[Function, Activity]:
-    """The function with its active expressions flattened, and its active names."""
+    """The function with its active expressions flattened, and its active names.
+
+    `lasts` says that its derivative is used after the function has returned.
+    """
     function = in_order(function, resolver, names)
-    Changing(function, resolver).mark(function)
+    Changing(function, resolver, lasts).mark(function)
     function = core.map_function(function, Joins(resolver).of)
     activity = Activity(active, resolver)
     activity.watch(function)

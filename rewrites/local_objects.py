@@ -15,11 +15,11 @@ import functools
 from collections.abc import Callable
 from typing import Any, TypeVar
 
+from overt.rewrites import core
 from overt.rewrites.core import Source
 from overt.rewrites.method_texts import COMPREHENSIONS, Kind, Unfollowed
 from overt.rewrites.object_fields import LocalObject
 from overt.rewrites.object_operators import operators_as_objects
-from overt.rewrites.program import nodes
 from overt.rewrites.refusal import Refusal
 from overt.rewrites.scopes import NESTED, locals_of, own_nodes, parameters, targets_of
 
@@ -63,7 +63,7 @@ def detours(made: Any) -> int:
         isinstance(n, ast.Name) and n.id in ("@vjp_of", "@jvp_of", "@place_field")
         for source in sources
         for f in source.functions
-        for n in nodes(f)
+        for n in core.nodes(f)
     )
 
 

@@ -126,11 +126,13 @@ class LocalObject(Writer):
         calls = Calls(self, s)
         calls.generic_visit(call)
         start = self.kind.methods.get("__init__")
-        for attr in sorted(self.kind.constants):
-            if attr in self.stored_somewhere():
-                value = ast.Attribute(copy.deepcopy(call.func), attr, ast.Load())
-                target = ast.Attribute(ast.Name(self.name, ast.Load()), attr, ast.Store())
-                out.append(ast.copy_location(ast.Assign([target], value), s))
+        own, others = self.stored_attributes()
+        if own & others & self.kind.constants:  # which of both holds is not followed
+            raise Unfollowed
+        for attr in sorted(self.kind.constants & own):
+            value = ast.Attribute(copy.deepcopy(call.func), attr, ast.Load())
+            target = ast.Attribute(ast.Name(self.name, ast.Load()), attr, ast.Store())
+            out.append(ast.copy_location(ast.Assign([target], value), s))
         if start is not None:
             out = self.started(start, call, s, out)
             for n in (n for made in out for n in ast.walk(made)):
@@ -178,16 +180,19 @@ class LocalObject(Writer):
             and isinstance(n.ctx, ast.Store)
         }
 
-    def stored_somewhere(self) -> set[str]:
-        """The names of all attributes that the methods of the class, or the function, store."""
+    def stored_attributes(self) -> tuple[set[str], set[str]]:
+        """The attributes that the methods of the class, or the function, store: into the object,
+        and into anything else, which may be its class.
+        """
+        own, others = set[str](), set[str]()
         kind = self.kind
-        nodes = [self.node, *kind.methods.values(), *kind.getters.values()]
-        return {
-            n.attr
-            for node in nodes
-            for n in ast.walk(node)
-            if isinstance(n, ast.Attribute) and isinstance(n.ctx, ast.Store)
-        }
+        for node in (self.node, *kind.methods.values(), *kind.getters.values()):
+            first = [p.arg for p in (*node.args.posonlyargs, *node.args.args)][:1]
+            itself = [self.name] if node is self.node else first
+            for n in ast.walk(node):
+                if isinstance(n, ast.Attribute) and isinstance(n.ctx, ast.Store):
+                    (own if [ast.unparse(n.value)] == itself else others).add(n.attr)
+        return own, others
 
     # --- fields
 

@@ -9,6 +9,7 @@ from collections.abc import Collection
 from dataclasses import replace
 
 from overt.rewrites import core
+from overt.rewrites.changing import Changing
 from overt.rewrites.core import Assign, For, Function, If, Source, While, With
 from overt.rewrites.finiteness import (
     handles_nan,
@@ -97,6 +98,8 @@ class Program:
         for s in core.walk(f.body):
             if not isinstance(s, Assign | If):
                 return False
+        if Changing(f, self.resolver, lasts=True).reads(f):
+            return False  # its backward function, called later, would read something else
         return all(self.is_plain_call(c, (*seen, f.name)) for c in calls(f))
 
     def is_plain_call(self, node: ast.Call, seen: tuple[str, ...]) -> bool:
@@ -281,7 +284,7 @@ class Program:
             any(
                 isinstance(n, ast.Name) and n.id == "@vjp_of"
                 for f in self.generated.values()
-                for n in nodes(f)
+                for n in core.nodes(f)
             )
             or self.is_of_pair()
         )
@@ -312,7 +315,7 @@ class Program:
     def any_selects(self, functions: Collection[Function]) -> bool:
         """Whether functions call any that selects, or store into arrays."""
         for f in functions:
-            for node in nodes(f):
+            for node in core.nodes(f):
                 if isinstance(node, ast.Call):
                     fn = self.resolver.object(node.func)
                     name = self.called_name(node)
@@ -367,24 +370,13 @@ def is_spread(part: ast.expr) -> bool:
     return isinstance(part, ast.Constant) and part.value in (None, ...)
 
 
-def nodes(f: Function) -> list[ast.AST]:
-    found: list[ast.AST] = []
-
-    def visit(node):  # type: ignore[no-untyped-def]
-        found.extend(ast.walk(node))
-        return node
-
-    core.map_function(f, visit)
-    return found
-
-
 def asks(f: Function) -> bool:
     """Whether a function asks if numbers, which arrays stand for, would raise an exception."""
-    return any(core.is_call_of(n, "@is_zero", "@lacks", "@raises") for n in nodes(f))
+    return any(core.is_call_of(n, "@is_zero", "@lacks", "@raises") for n in core.nodes(f))
 
 
 def calls(f: Function) -> list[ast.Call]:
-    return [n for n in nodes(f) if isinstance(n, ast.Call)]
+    return [n for n in core.nodes(f) if isinstance(n, ast.Call)]
 
 
 def has_zeros_of_a_side(f: Function) -> bool:

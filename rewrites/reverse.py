@@ -130,13 +130,16 @@ def headed(forward: tuple[Stmt, ...], reverse: tuple[Stmt, ...]) -> tuple[Stmt, 
     return (Note("# forward"), *forward, Note("# reverse"), *reverse)
 
 
-def begun(program: Program, function: Function, active: set[str]) -> Sweep:
-    """A sweep over a function, flattened and with its shapes known."""
+def begun(program: Program, function: Function, active: set[str], lasts: bool = False) -> Sweep:
+    """A sweep over a function, flattened and with its shapes known.
+
+    `lasts` says that the reverse sweep is run after the function has returned.
+    """
     names = Names()
     names.reserve(function)
     function = core.map_function(function, joined)
     try:
-        flat, activity = flatten(function, active, program.resolver, names)
+        flat, activity = flatten(function, active, program.resolver, names, lasts)
     except Refusal as refusal:
         raise program.located(refusal, function) from None
     shapes = Shapes(program.resolver)
@@ -213,7 +216,7 @@ def build_pair(
     The backward one gives a cotangent for every parameter, or with `only_active` for the active
     ones.
     """
-    sweep = begun(program, main, set(active))
+    sweep = begun(program, main, set(active), lasts=True)
     out_bar = sweep.names.fresh(bar_name(main))
     sweep.shapes.known[out_bar] = sweep.shapes.of(sweep.function.result) or frozenset([out_bar])
     sweep.give(sweep.function.result, core.name(out_bar), array=False)

@@ -37,7 +37,7 @@ from overt.transformer.escapes import or_on_values
 from overt.transformer.function_pairs import FunctionPull, arranged
 from overt.transformer.held import LinearFunction, innermost, is_wrapper, rewrapped, shifted
 from overt.transformer.pullbacks import VjpFunction
-from overt.transformer.pulls import PartialPull, Pullback, RecomputeVjp
+from overt.transformer.pulls import PartialPull, Pullback, RecomputeVjp, drop_function
 from overt.transformer.transformed import Transformed
 
 Pair = tuple[Any, Any]
@@ -291,6 +291,13 @@ def of_vjp(
         found = by_pair(f, tuple(rest), dots[1:], keywords, keyword_dots)
         if found is not None:
             return found
+    bound = isinstance(f, types.MethodType)
+    method, held = (f.__func__, f.__self__) if bound else (transformed.call_method(f), f)
+    if isinstance(method, types.FunctionType):
+        (y, pull), (y_dot, pull_dot) = of_vjp(
+            (method, held, *rest), (None, *dots), keywords, keyword_dots
+        )
+        return (y, Pullback(drop_function, pull)), (y_dot, Pullback(drop_function, pull_dot))
     y, y_dot = jvp_of(f, rest, dots[1:], keywords, keyword_dots, dots[0])
     return (y, Pullback(again, (args, keywords))), (y_dot, Pullback(again, (dots, keyword_dots)))
 
