@@ -8,10 +8,11 @@ from __future__ import annotations
 
 import ast
 import dis
-import inspect
 import types
 from collections.abc import Mapping
 from typing import Any
+
+import numpy as np
 
 from overt.rewrites import core
 from overt.rewrites.core import Assign, Do, Function, With
@@ -21,6 +22,12 @@ from overt.rewrites.liveness import PURE_METHODS
 from overt.rewrites.members import classes_of
 from overt.rewrites.rules import STATIC_ATTRIBUTES, Resolver
 from overt.rewrites.scopes import CHANGING
+from overt.rewrites.stored_arrays import (
+    STORING_FUNCTIONS,
+    STORING_METHODS,
+    functions_of,
+    stored_arrays,
+)
 from overt.runtime.changing_code import METHODS
 from overt.runtime.ownership import is_library
 from overt.runtime.world import names_in
@@ -45,12 +52,15 @@ class Changing:
         self.attributes: set[str] = set()  # attributes stored to
         self.roots: set[str] = set()  # names whose object a call or store may change
         self.names: set[str] = set()  # names of outer variables that are set
+        self.in_place: set[str] = set()  # outer names and attributes whose elements are stored to
         self.calls = False
         self.counted = read_with_effects(getattr(resolver.namespace, "globals", {}))
         for s in core.walk(function.body):
             self.statement(s)
         if self.calls or lasts:
-            self.names |= set_by_functions(getattr(resolver.namespace, "globals", {}))
+            space = getattr(resolver.namespace, "globals", {})
+            self.names |= set_by_functions(space)
+            self.in_place |= stored_arrays(space)
 
     def statement(self, s: core.Stmt) -> None:
         if isinstance(s, Assign):
@@ -61,6 +71,8 @@ class Changing:
                 for target in s.node.targets:
                     if isinstance(target, ast.Attribute):
                         self.attributes.add(target.attr)
+                    elif isinstance(target, ast.Subscript):
+                        self.in_place |= outer_names(target.value)
                     self.roots |= roots_of(target)
             elif isinstance(s.node, ast.Expr):
                 self.call(s.node.value)
@@ -89,6 +101,7 @@ class Changing:
                 given.append(n.func.value)
             for a in given:
                 self.roots |= roots_of(a)
+                self.in_place |= outer_names(a)
 
     def is_harmless(self, f: ast.expr) -> bool:
         if isinstance(f, ast.Name) and f.id.startswith("@"):
@@ -96,6 +109,8 @@ class Changing:
         if isinstance(f, ast.Attribute) and f.attr in PURE_METHODS:
             return not self.resolver.is_users_method(f.attr)
         found = self.resolver.object(f)
+        if isinstance(f, ast.Attribute) and f.attr in STORING_METHODS | STORING_FUNCTIONS:
+            return False
         module = (getattr(found, "__module__", None) or "").partition(".")[0]
         if isinstance(found, type):
             return is_library(found.__module__) or not has_own_code(found)
@@ -108,6 +123,8 @@ class Changing:
             for n in ast.walk(node):
                 if isinstance(n, ast.Name | ast.Attribute | ast.Subscript) and self.may_change(n):
                     n.changing = True  # type: ignore[union-attr]
+                    if not self.in_place.isdisjoint(outer_names(n)):
+                        n.in_place = True  # type: ignore[union-attr]
             return node
 
         if self.attributes or self.roots or self.names or self.calls or self.counted or self.lasts:
@@ -127,7 +144,7 @@ class Changing:
     def may_change(self, node: ast.expr) -> bool:
         """Whether evaluating a name, attribute or item again may give something else."""
         if isinstance(node, ast.Name):
-            return node.id in self.names
+            return node.id in self.names or self.is_stored(node)
         if isinstance(node, ast.Attribute):
             if node.attr in STATIC_ATTRIBUTES or self.resolver.object(node) is not None:
                 return False
@@ -140,6 +157,12 @@ class Changing:
         outer = {r for r in roots_of(node) if not core.is_local(r)} - self.names
         unseen = self.calls or self.lasts
         return bool(outer & self.roots) or bool(outer) and unseen and not self.is_module(node)
+
+    def is_stored(self, node: ast.Name) -> bool:
+        """Whether a name is of an array or container outside whose elements are stored to."""
+        if node.id not in self.in_place:
+            return False
+        return isinstance(self.resolver.object(node), np.ndarray | list | dict)
 
     def is_module(self, node: ast.expr) -> bool:
         """Whether an expression is a module, or a member of one."""
@@ -209,16 +232,16 @@ def stores_something(code: types.CodeType) -> bool:
 
 def set_by_functions(space: Mapping[str, Any]) -> set[str]:
     """Globals of a module that functions in it set: a call may change them."""
-    found: set[str] = set()
-    for value in list(space.values()):
-        members = list(vars(value).values()) if isinstance(value, type) else [value]
-        for f in map(inspect.unwrap, filter(callable, members)):
-            if isinstance(f, types.FunctionType) and f.__globals__ is space:
-                found |= names_in(f.__code__)[1]
-    return found
+    return set[str]().union(*(names_in(f.__code__)[1] for f in functions_of(space)))
 
 
 def roots_of(node: ast.expr) -> set[str]:
     while isinstance(node, ast.Attribute | ast.Subscript | ast.Starred):
         node = node.value
     return {node.id} if isinstance(node, ast.Name) else set()
+
+
+def outer_names(node: ast.expr) -> set[str]:
+    """The outer variables and the attributes in an expression."""
+    names = {n.id for n in ast.walk(node) if isinstance(n, ast.Name) and not core.is_local(n.id)}
+    return names | {n.attr for n in ast.walk(node) if isinstance(n, ast.Attribute)}

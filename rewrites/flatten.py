@@ -41,8 +41,10 @@ from overt.rewrites.literals import is_literal
 from overt.rewrites.numpy_results import is_filled
 from overt.rewrites.refusal import Refusal
 from overt.rewrites.rules import Resolver
+from overt.rewrites.sharing import VIEW_CALLS
 from overt.rewrites.stems import WORDS, stem_of, test_stem
 from overt.runtime.derivatives import materialize
+from overt.runtime.ownership import is_library
 
 
 def flatten(
@@ -161,7 +163,7 @@ class Flatten:
 
     def test(self, test: ast.expr) -> ast.expr:
         """The test of a branch, by name: the reverse sweep asks it again."""
-        if isinstance(test, ast.Name | ast.Constant):
+        if isinstance(test, ast.Constant) or isinstance(test, ast.Name) and is_cheap(test):
             return test
         held = self.names.fresh(test_stem(test))
         self.emit(Assign(held, test, core.part_of(self.origin)))
@@ -169,7 +171,7 @@ class Flatten:
 
     def assign(self, s: Assign) -> None:
         if not self.active(s.value):
-            self.emit(s)
+            self.emit(replace(s, value=self.as_it_is(s.value)))
             return
         if isinstance(s.value, ast.Tuple | ast.List) and plain_tuple(s.target, s.value):
             if all(isinstance(t, str) for t in s.target):
@@ -234,7 +236,7 @@ class Flatten:
         """The expression as a name or constant, or as it is where that is cheap and not active."""
         if isinstance(node, ast.Name) and getattr(node, "changing", False):
             held = self.names.fresh(node.id)
-            self.emit(Assign(held, node, core.part_of(self.origin)))
+            self.emit(Assign(held, self.as_it_is(node), core.part_of(self.origin)))
             return core.name(held)
         if isinstance(node, ast.Name | ast.Constant):
             return node
@@ -244,7 +246,7 @@ class Flatten:
             if is_cheap(node) or self.is_constant(node):
                 return node
             held = self.part(node)
-            self.emit(Assign(held, node, core.part_of(self.origin)))
+            self.emit(Assign(held, self.as_it_is(node), core.part_of(self.origin)))
             return core.name(held)
         flat = self.flat(node)
         if isinstance(flat, ast.Name):
@@ -253,6 +255,23 @@ class Flatten:
         self.activity.names.add(held)
         self.emit(Assign(held, flat, core.part_of(self.origin)))
         return core.name(held)
+
+    def as_it_is(self, node: ast.expr) -> ast.expr:
+        """The value of an expression that is no part of an array stored into later."""
+        if not any(getattr(n, "in_place", False) for n in ast.walk(node)):
+            return node
+        if isinstance(node, ast.BinOp | ast.UnaryOp | ast.Compare | ast.BoolOp):
+            return node  # a new array
+        if isinstance(node, ast.Call) and not self.may_be_view(node.func):
+            return node
+        return core.call(core.name("@snapshot"), node)
+
+    def may_be_view(self, f: ast.expr) -> bool:
+        """Whether a function may give a part of an array that it is given."""
+        name = f.attr if isinstance(f, ast.Attribute) else getattr(f, "id", "")
+        found = self.resolver.object(f)
+        ours = (getattr(found, "__module__", None) or "builtins").partition(".")[0]
+        return name in VIEW_CALLS or found is not None and not is_library(ours)
 
     def is_constant(self, node: ast.expr) -> bool:
         """Whether an expression is a new array, always the same: `np.eye(2)`."""
@@ -342,6 +361,8 @@ class Flatten:
             given, named = self.arrays(given), self.arrays(named)
         if sum(isinstance(a, ast.Starred) for a in given) > 1:
             given = [ast.Starred(ast.List(list(given), ast.Load()), ast.Load())]
+        if not helper and self.may_be_view(f):
+            self.check_handed_on([*given, *named])
         for a in given:
             if isinstance(a, ast.Tuple | ast.List) and not any(
                 isinstance(e, ast.Starred) for e in a.elts
@@ -359,6 +380,18 @@ class Flatten:
             ast.keyword(k.arg, self.atom(v)) for k, v in zip(node.keywords, named, strict=True)
         ]
         return ast.copy_location(ast.Call(f, args, keywords), node)
+
+    def check_handed_on(self, given: list[ast.expr]) -> None:
+        """Refuse to hand on an array that is stored into later, and perhaps by the function."""
+        for a in given:
+            if getattr(a, "in_place", False):
+                raise Refusal(
+                    f"{ast.unparse(a)} is changed where it stands, and the derivative needs its "
+                    "values of before",
+                    f"Hand on a copy of it: `{ast.unparse(a)}.copy()`.",
+                    a,
+                    recordable=True,
+                )
 
     def arrays(self, operands: list[ast.expr]) -> list[ast.expr]:
         """Operands of a function of arrays, with arrays in place of lists with a derivative."""

@@ -22,6 +22,7 @@ _NAMES = {
     "guards": "guard",
     "heaps": "order_after",
     "saved": "Saved",
+    "interop": "snapshot",
     "undefined": "Undefined",
     "cotangents": "chosen head_of joined kept_items merged merged_dots packed part place_field "
     "rows rows_backwards spare spread_over added_up tail_of taken_over with_items without_last",

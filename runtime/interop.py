@@ -279,3 +279,21 @@ def default_backend() -> str:
 
     platform = client.default_platform()
     return "gpu" if platform in ("cuda", "rocm") else platform
+
+
+def snapshot(x: Any) -> Any:
+    """The value as it is now: a copy of a NumPy array or of a container, anything else itself.
+
+    >>> weights = [np.ones(2)]
+    >>> before = snapshot(weights)
+    >>> weights[0][:] = 5.0
+    >>> before
+    [array([1., 1.])]
+    """
+    if type(x) is np.ndarray:
+        return x.copy()
+    if type(x) in (list, tuple):
+        return type(x)(map(snapshot, x))
+    if type(x) is dict:
+        return {key: snapshot(value) for key, value in x.items()}
+    return x

@@ -17,7 +17,7 @@ from overt.runtime.aval import aval_of
 from overt.runtime.derivatives import NoCotangent, add, is_inexact, materialize
 from overt.runtime.differentiation import has_rule, operand_cotangents
 from overt.runtime.errors import OvertError
-from overt.runtime.interop import as_array
+from overt.runtime.interop import as_array, snapshot
 from overt.runtime.levels import new_level
 from overt.runtime.parts import is_array, with_aux
 from overt.runtime.primitive import Composite, Primitive, Rule
@@ -190,7 +190,7 @@ def _recorded_call(
     tape: Tape, rule: Rule, fn: Callable, operands: Sequence[Any], params: dict
 ) -> Any:
     leaves, definition = tree_flatten(tuple(operands))
-    primals = definition.unflatten(map(tape.primal, leaves))
+    primals = definition.unflatten(snapshot(tape.primal(x)) for x in leaves)
     out = fn(*primals, **params)
     if rule.zero:
         return out
