@@ -43,6 +43,7 @@ from overt.rewrites.refusal import Refusal
 from overt.rewrites.rules import Resolver
 from overt.rewrites.sharing import VIEW_CALLS
 from overt.rewrites.stems import WORDS, stem_of, test_stem
+from overt.rewrites.surely_lists import is_list, lists_of, takes_last
 from overt.runtime.derivatives import materialize
 from overt.runtime.ownership import is_library
 
@@ -62,7 +63,7 @@ def flatten(
     activity.perhaps_dicts = used_as_dicts(function)
     activity.block(function.body)
     work = Flatten(activity, resolver, names)
-    work.lists = lists_of(function)
+    work.lists = lists_of(function, resolver)
     body = work.block(function.body)
     work.out, work.origin, work.holder = [], function.result_origin, ""
     result = work.result(function.result)
@@ -545,61 +546,6 @@ def filled_record(items: ast.expr) -> ast.Call | None:
         case ast.Call(ast.Attribute(ast.Call() as record, "reversed"), []):
             return record
     return None
-
-
-def lists_of(function: Function) -> set[str]:
-    """Names that surely name a list or tuple: for them `+` joins."""
-    found: set[str] = set()
-    while True:
-        before = len(found)
-        for s in core.walk(function.body):
-            if isinstance(s, Assign) and isinstance(s.target, str) and is_list(s.value, found):
-                found.add(s.target)
-            elif isinstance(s, Assign) and takes_last(s.value, found) and len(s.target) == 2:
-                found.add(s.target[1])
-            elif isinstance(s, If):
-                found |= {
-                    m.name for m in s.merges if is_list(m.then, found) or is_list(m.orelse, found)
-                }
-            elif isinstance(s, For | While):
-                for c in s.carries:
-                    if is_list(c.init, found) or is_list(c.next, found):
-                        found |= {c.name, c.out}
-        if len(found) == before:
-            return found
-
-
-def takes_last(node: ast.expr, lists: set[str]) -> bool:
-    """Whether a call takes the last item out of a list: `x, xs = popped(xs, "pop")`."""
-    if not core.is_call_of(node, "@popped") or len(node.args) != 2:  # type: ignore[attr-defined]
-        return False
-    holder, method = node.args  # type: ignore[attr-defined]
-    return isinstance(method, ast.Constant) and method.value == "pop" and is_list(holder, lists)
-
-
-def is_list(node: ast.expr, lists: set[str]) -> bool:
-    """Whether an expression surely gives a list or tuple."""
-    if isinstance(node, ast.List | ast.ListComp | ast.Tuple):
-        return True
-    if isinstance(node, ast.Name):
-        return node.id in lists
-    if isinstance(node, ast.BinOp) and isinstance(node.op, ast.Add | ast.Mult):
-        return is_list(node.left, lists) or is_list(node.right, lists)
-    if isinstance(node, ast.BoolOp):
-        return any(is_list(v, lists) for v in node.values)
-    if isinstance(node, ast.IfExp):
-        return is_list(node.body, lists) or is_list(node.orelse, lists)
-    if isinstance(node, ast.Subscript) and isinstance(node.slice, ast.Slice):
-        return is_list(node.value, lists)
-    if isinstance(node, ast.Call) and isinstance(node.func, ast.Name):
-        if node.func.id in ("@appended", "@changed", "@set_item"):
-            return is_list(node.args[0], lists)
-        if node.func.id == "@read_again":  # of what it named before
-            return is_list(node.args[-1], lists)
-        if node.func.id in ("@joined", "@repetition"):
-            return True
-        return node.func.id in ("list", "tuple", "sorted")
-    return False
 
 
 def is_cheap(node: ast.expr, operations: int = 2) -> bool:

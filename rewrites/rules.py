@@ -89,6 +89,7 @@ class Resolver:
         self.namespace = namespace
         self.load: Callable[[Any], Any] | None = None  # a user's function in core form
         self.functions: Mapping[str, core.Function] = {}  # those that the text itself defines
+        self.lists: dict[str, bool] = {}  # which of the user's functions give a list, once asked
         self.members: tuple[set[str], set[str]] | None = None  # of the user's classes, once asked
 
     def is_users_method(self, name: str) -> bool:

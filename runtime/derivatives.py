@@ -60,11 +60,25 @@ def sum_to(g: Any, like: Any) -> Any:
             from overt.runtime import numpy as np
 
             return sum_to_shape(g, np.shape(like))
-        raise TypeError(
-            f"an operator on a {type(like).__name__} cannot be differentiated as one on arrays; "
-            "join lists with `[*a, *b]`, or make arrays of them"
-        )
+        raise joined_as_array(like)
     return fitted(g, like)
+
+
+def joined_as_array(x: Any) -> Exception:
+    """What to raise where an operator, taken for one on arrays, joined or repeated a list."""
+    from overt.runtime.escape import Escape
+
+    return Escape(
+        x,
+        f"an operator on a {type(x).__name__} cannot be differentiated as one on arrays; "
+        "join lists with `[*a, *b]`, or make arrays of them",
+    )
+
+
+def refuse_joined(g: Any, x: Any) -> None:
+    """Refuse a list as the cotangent of one of another length: it is of one that was made of it."""
+    if isinstance(x, (list, tuple)) and type(g) is type(x) and len(g) != len(x):
+        raise joined_as_array(x)
 
 
 def fitted(g: Any, like: Any) -> Any:
@@ -249,6 +263,7 @@ def add(a: Any, b: Any) -> Any:
     if type(a) in PARTS_OF:
         b = _kept_alike(a, b)
     left, right = children_of(a), children_of(b)
+    refuse_joined(a, b)
     alike = isinstance(a, dict) is isinstance(b, dict)
     if left is None or right is None or not alike or len(left[0]) != len(right[0]):
         raise TypeError(
@@ -329,6 +344,7 @@ def materialize(x_bar: Any, x: Any) -> Any:
 
         x_bar = parts_like(x_bar, x)
     bars = children_of(x_bar)
+    refuse_joined(x_bar, x)
     if bars is None or len(bars[0]) != len(parts[0]):
         raise TypeError(f"{type(x_bar).__name__} is no cotangent of a {type(x).__name__}")
     return parts[1]([materialize(b, part) for b, part in zip(bars[0], parts[0], strict=True)])

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from overt.runtime.derivatives import zeros_like_tree
+from overt.runtime.derivatives import refuse_joined, zeros_like_tree
 from overt.runtime.parts import is_array
 from overt.runtime.repeated import rows_of
 from overt.runtime.saved import Buffers, Saved
@@ -23,6 +23,8 @@ def rows_like(saved: Saved, x: Any) -> Any:
     steps = range(saved.length)[::-1]
     if not is_array(x):
         items = list(x)
+        for k, item in zip(steps, items, strict=False):
+            refuse_joined(saved.record(k), item)
         bars = [
             _on_its_lanes(saved, k, unpacked_like(saved.record(k), item))
             for k, item in zip(steps, items, strict=False)

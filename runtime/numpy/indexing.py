@@ -151,6 +151,7 @@ def place(piece: Any, x: Any, index: Any) -> Any:
         zero, item = zeros_like_tree(x), item_at(x, index)
         if piece is None or is_array(item) and not is_inexact(item):
             return zero
+        refuse_joined(piece, item)
         return replaced(zero, index, fitted(piece, item))
     return add_at(np.zeros(x.shape, float_like(x, piece)), index, piece)
 
@@ -502,6 +503,7 @@ from overt.runtime.array import Array  # noqa: E402
 from overt.runtime.derivatives import (  # noqa: E402
     add,
     fitted,
+    refuse_joined,
     sum_to,
     sum_to_shape,
     zeros_like_tree,

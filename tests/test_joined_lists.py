@@ -1,0 +1,113 @@
+"""Gradients of programs that join and repeat lists which helpers, items and arguments hold."""
+
+import numpy
+import pytest
+
+import overt
+
+
+def gathered(x):
+    found = []
+    for v in x:
+        found.append(v * v)
+    return found
+
+
+def closed(chain):
+    return chain[1:] + chain[:-1]
+
+
+def weighted(items):
+    total = 0.0
+    for k, v in enumerate(items):
+        total += (k + 1) * v**2
+    return total
+
+
+def parts_of_helpers(x, y):
+    return weighted(gathered(x)[:2] + gathered(y)[:2])
+
+
+def overlapping(x, y):
+    a = gathered(x)
+    return weighted(a[1:] + a[:-1]) + y[0]
+
+
+def whole(x, y):
+    return weighted(gathered(x) + gathered(y))
+
+
+def repeated(x, y):
+    a = gathered(x)
+    return weighted(a * 2) + weighted(2 * a[:2]) * y[1]
+
+
+def repeated_by_its_length(x, y):
+    a = gathered(x)
+    a *= len(y) - 1
+    return weighted(a)
+
+
+def turned(x, y):
+    a = gathered(x)
+    for v in y:
+        a = a[1:] + a[:1]
+        a[0] = a[0] * v
+    return weighted(a)
+
+
+def parameter(x, y):
+    return weighted(closed([*x, *y]))
+
+
+def in_dictionary(x, y):
+    held = {"x": gathered(x)}
+    return weighted(held["x"] + held["x"]) + y[2]
+
+
+def lists_in_a_list(x, y):
+    pairs = [[v, 2.0 * v] for v in x]
+    total = weighted(pairs[0] + pairs[1] + pairs[-1])
+    for pair in pairs:
+        total += weighted(pair * 2) * y[0]
+    return total
+
+
+PROGRAMS = [
+    parts_of_helpers, overlapping, whole, repeated, repeated_by_its_length, turned, parameter,
+    in_dictionary, lists_in_a_list,
+]  # fmt: skip
+
+
+def slopes(f, *args):
+    """Central differences in each entry."""
+    found = []
+    for arg in args:
+        rows = []
+        for i in range(len(arg)):
+            old, ends = arg[i], []
+            for arg[i] in (old + 1e-6, old - 1e-6):
+                ends.append(f(*args))
+            arg[i] = old
+            rows.append((ends[0] - ends[1]) / 2e-6)
+        found.append(numpy.array(rows))
+    return found
+
+
+@pytest.mark.filterwarnings("ignore::overt.errors.RecordedWarning")
+@pytest.mark.parametrize("f", PROGRAMS, ids=lambda f: f.__name__)
+def test_slopes_of_joined_lists(f):
+    x, y = numpy.array([0.1, 0.5, 0.3]), numpy.array([0.2, 0.7, 0.4])
+    want = slopes(f, x.copy(), y.copy())
+    for gradient in (overt.grad(f, (0, 1)), overt.jit(overt.grad(f, (0, 1)))):
+        for got, expected in zip(gradient(x, y), want, strict=True):
+            numpy.testing.assert_allclose(got, expected, atol=1e-4)
+
+
+@pytest.mark.filterwarnings("ignore::overt.errors.RecordedWarning")
+def test_lists_of_arguments_joined_are_right_or_refused():
+    xs = [0.1, 0.5, 0.3]
+    for f in (lambda a: weighted(a[1:] + a[:-1]), lambda a: weighted(a + a[:1])):
+        numpy.testing.assert_allclose(overt.grad(f)(xs), slopes(f, list(xs))[0], atol=1e-4)
+    with pytest.raises(NotImplementedError, match="join lists"):
+        overt.grad(lambda a: weighted(a * 2))(xs)
