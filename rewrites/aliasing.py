@@ -21,6 +21,7 @@ from overt.rewrites.besides import (
     Kind,
     Methods,
     innermost,
+    is_deep_copy,
     is_nested,
     of_effect,
     one_site,
@@ -129,6 +130,8 @@ class Aliases(Besides):
         self, function: Function, arrays: frozenset[str] = frozenset(), load: Load | None = None
     ) -> None:
         self.alive: set[str] = set()  # what is read after the statement that is looked at
+        self.result = function.result
+        self.may_change: set[str] = set()  # through an attribute, or in a call
         super().__init__(function, arrays, load)
 
     # --- what is needed later
@@ -192,8 +195,11 @@ class Aliases(Besides):
                 *[i.context_expr for i in s.items]
             )
         if isinstance(s, core.Define):
+            self.may_change |= core.free_of_function(s.function)
             return s, (alive - {s.name}) | core.free_of_function(s.function)
         if isinstance(s, core.Do):
+            stored_in = s.node.targets if isinstance(s.node, ast.Assign) else []
+            self.may_change |= {n for target in stored_in for n in reads(target)}
             self.check_calls(s, s.node, alive)
             self.check_object(s, alive)
             return s, alive | self.live(s.node)
@@ -503,6 +509,10 @@ class Aliases(Besides):
             inside = {id(n) for n in ast.walk(call)}
             read = {n.id for n in ast.walk(node) if isinstance(n, ast.Name) and id(n) not in inside}
             kind = self.kind(call)
+            if kind in (MAKING, UNKNOWN):
+                self.may_change |= reads(call)
+            elif is_deep_copy(call) and self.may_change_copy(call):
+                self.mark_place(s, "@items_once", call.args[0], [])
             for function, first in self.callees(call):
                 if kind != MAKING:
                     self.check_call(s, call, function, first, alive | read, bound)
@@ -511,6 +521,16 @@ class Aliases(Besides):
                     made = kind == MAKING
                     self.check_changed(s, call, function, first or made, alive | read)
             self.check_indirect(s, call, alive | read)
+
+    def may_change_copy(self, call: ast.Call) -> bool:
+        """Whether a deep copy, which holds one object wherever that was held, may change."""
+        pointing, site = self.pointing, id(call)
+        if not call.args or any(isinstance(n, ast.Call) for n in ast.walk(call.args[0])):
+            return False
+        if any(change.ref.site == site for change in pointing.changed):
+            return True
+        given = map(core.name, sorted(self.may_change))
+        return site in pointing.reach(pointing.all([self.result, *given]))
 
     def check_method(self, s: Assign, alive: set[str]) -> None:
         """A method that has the name of one of a container: of the user's objects, another."""

@@ -502,6 +502,11 @@ def is_users_call(node: ast.AST | None) -> bool:
     )
 
 
+def is_deep_copy(call: ast.Call) -> bool:
+    """Whether a call is of `copy.deepcopy`."""
+    return "deepcopy" in (getattr(call.func, "id", ""), getattr(call.func, "attr", ""))
+
+
 def is_item(node: ast.expr) -> bool:
     """Whether an expression reads one item of a name, by a name or a number; or is a number."""
     if not isinstance(node, ast.Subscript):

@@ -97,3 +97,68 @@ def test_arrays_in_copies_are_not_changed_unseen() -> None:
     for run in (overt.jit(f), overt.grad(f), lambda x: overt.vmap(f)(numpy.array([x]))):
         with pytest.raises((TypeError, NotImplementedError), match=r"at\[|Copy|copy"):
             run(2.0)
+
+
+class Pair:
+    def __init__(self, a: Any, b: Any) -> None:
+        self.a, self.b = a, b
+
+    def put(self, x: Any) -> None:
+        self.a[1] = x
+
+
+def deep_of_one_list_twice(x: Any) -> Any:
+    row = [x, 1.0]
+    rows = copy.deepcopy([row] * 2)
+    rows[0][1] = x * x
+    return rows[1][1] + row[1]
+
+
+def deep_of_one_array_twice(x: Any) -> Any:
+    row = numpy.ones(2) * x
+    a, b = copy.deepcopy((row, row))
+    a *= x
+    return b[1] + row[1]
+
+
+def deep_of_an_object(x: Any) -> Any:
+    row = numpy.ones(2) * x
+    pair = Pair(row, row)
+    other = copy.deepcopy(pair)
+    other.put(x * x)
+    return other.b[1] + row[1]
+
+
+def given_copies(rows: Any) -> Any:
+    return copy.deepcopy(rows)
+
+
+def deep_by_a_helper(x: Any) -> Any:
+    row = numpy.ones(2) * x
+    rows = given_copies([row, row])
+    rows[0][1] = x * x
+    return rows[1][1]
+
+
+def deep_of_an_object_that_is_not_changed(x: Any) -> Any:
+    row = numpy.ones(2) * x
+    rows, pair = copy.deepcopy([row, row]), Pair(numpy.ones(2) * x, row)
+    other = copy.deepcopy(pair)
+    other.put(x * x)
+    return rows[0][0] * rows[1][1] + other.a.sum() + pair.a.sum() * other.b[0]
+
+
+@pytest.mark.filterwarnings("ignore::overt.errors.RecordedWarning")
+@pytest.mark.parametrize(
+    "f",
+    (deep_of_one_list_twice, deep_of_one_array_twice, deep_of_an_object, deep_by_a_helper),
+    ids=lambda f: f.__name__,
+)
+def test_a_deep_copy_keeps_what_is_shared_or_is_refused(f: Any) -> None:
+    for way in (overt.jit, overt.grad):
+        with pytest.raises(NotImplementedError, match="several places"):
+            way(f)(2.0)
+
+
+def test_a_deep_copy_of_what_is_apart() -> None:
+    assert_every_way(deep_of_an_object_that_is_not_changed)
