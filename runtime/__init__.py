@@ -112,7 +112,7 @@ _NAMES = {
     "tangents": "field_dot items_dot keys_dot place_field_dot tangent_for updated zero_dot",
     "texts": "formatted text",
     "truth": "and_ if_else not_ or_",
-    "unsure": "is_none",
+    "unsure": "has_attribute is_none",
     "vectors": "any_lane batched",
 }
 _PLACES = {name: module for module, names in _NAMES.items() for name in names.split()}

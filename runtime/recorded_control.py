@@ -25,6 +25,7 @@ from overt.runtime.saved import Saved
 from overt.runtime.saved_cotangents import counted_once, leaf_cotangents
 from overt.runtime.setbacks import HoldsValues
 from overt.runtime.tree import tree_flatten, tree_leaves, tree_map
+from overt.runtime.unsure import RECORDED
 from overt.runtime.world import Held, attributes_of, is_users_object
 
 __all__ = ["is_recorded", "recorded_cond", "recorded_loop", "top_tape"]
@@ -231,7 +232,11 @@ class _Iteration(Holding):
         items = self.items_with(given)
         same = Loop(self.captures.replaced(self.fn, given), items=items)
         fresh = [Saved() for kept in self.is_saved if kept]
-        out = same.body(None if items is None else items.item(i), self.merged(plain, fresh))
+        token = RECORDED.set(True)
+        try:
+            out = same.body(None if items is None else items.item(i), self.merged(plain, fresh))
+        finally:
+            RECORDED.reset(token)
         if any(saved.length != 1 for saved in self.saved(out)):
             raise NotImplementedError("a staged loop must add one record an iteration to its Saved")
         return self.plain(out), [saved.store[0] for saved in self.saved(out)]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from contextvars import ContextVar
 from typing import Any
 
 import numpy
@@ -11,7 +12,11 @@ from overt.runtime.array import Array
 from overt.runtime.none_or import NoneOr
 from overt.runtime.primitive import GRAPH, Composite, Primitive
 
-__all__ = ["Unsure", "certain", "has_unsure", "is_none", "named", "settled"]
+__all__ = ["Unsure", "certain", "has_attribute", "has_unsure", "is_none", "named", "settled"]
+
+
+# Whether an iteration is run whose values its reverse reads as ones that surely are set.
+RECORDED: ContextVar[bool] = ContextVar("recorded", default=False)
 
 
 class Unsure(Array):
@@ -117,6 +122,30 @@ def is_none(x: Any) -> Any:
         x.check()
         x = x.value
     return x is None
+
+
+def has_attribute(x: Any, name: str) -> Any:
+    """`hasattr(x, name)`, where only the running program may know whether it was set.
+
+    >>> has_attribute(3, "real")
+    True
+    """
+    from overt.runtime.predicates import both, predicate
+    from overt.runtime.world import attributes_of, is_users_object
+
+    held = attributes_of(x).get(name) if is_users_object(x) else None
+    found: Any = True
+    while isinstance(held, Array):  # under tangents, lanes and records
+        if type(held) is Unsure and not held.none:
+            found = both(found, predicate(held.flag))
+        held = getattr(held, "value", getattr(held, "primal", None))
+    if type(found) is not bool and RECORDED.get():
+        raise NotImplementedError(
+            f"hasattr(x, {name!r}) is asked of an attribute that data sets, in a loop of a "
+            "compiled program whose derivative is recorded: set the attribute to None first and "
+            "ask `is None`, or keep a flag beside it"
+        )
+    return hasattr(x, name) if found is True else found
 
 
 def named(values: Sequence[Any], names: Sequence[str] | None) -> None:
