@@ -15,6 +15,7 @@ from overt.rewrites.attempts import caught_by
 from overt.rewrites.changing import changes_unseen
 from overt.rewrites.core import Assign, Do, For, If, While, With, is_local
 from overt.rewrites.keeping import Keeping
+from overt.rewrites.pushed_fields import PushedFields
 from overt.rewrites.refusal import Refusal
 from overt.rewrites.rules import ARRAY_ATTRIBUTES, DISCRETE, STATIC_ATTRIBUTES, Resolver
 from overt.rewrites.scopes import GIVING, SET_ITEM, changed_names
@@ -44,11 +45,14 @@ class Activity:
         self.resolver = resolver
         self.keeping: Keeping | None = None  # what functions store, where that matters
         self.read: set[str] = set()
+        self.pushed: PushedFields | None = None  # what records hold, in a derivative
 
     def watch(self, function: core.Function) -> None:
         """Refuse calls that may keep a value where the derivative does not follow them."""
         self.keeping = Keeping(self.resolver)
         self.keeping.look_at(function)
+        run_over = lambda target, items: iterated(target, items, self.resolver)
+        self.pushed = PushedFields(function, run_over)
 
         def visit(node: ast.AST) -> ast.AST:
             self.read |= {n.id for n in ast.walk(node) if isinstance(n, ast.Name)}
@@ -112,13 +116,24 @@ class Activity:
             if isinstance(s, For):
                 for target, leaf in iterated(s.target, s.items, self.resolver):
                     if self.expr(leaf):
-                        keys = self.keys(target, leaf)
+                        keys = self.keys(target, leaf) | self.inactive_fields(target, leaf)
                         if not self.is_list(leaf):
                             keys |= indices_in(s.body, self.is_table)
                         self.names |= set(core.pattern_names(target)) - keys
             self.block(s.body)
             if len(self.names) == before:
                 return
+
+    def inactive_fields(self, target: core.Pattern, record: ast.expr) -> set[str]:
+        """The names of a loop's target that are fields of a record without a derivative."""
+        rows = self.pushed.of(record.id) if self.pushed and isinstance(record, ast.Name) else []
+        if not rows or any(len(row) != len(target) for row in rows):
+            return set()
+        return {
+            t
+            for place, t in enumerate(target)
+            if isinstance(t, str) and not any(self.expr(row[place]) for row in rows)
+        }
 
     def keys(self, target: core.Pattern, items: ast.expr) -> set[str]:
         """The names of a loop's target that are keys of a dictionary, which have no derivative."""

@@ -41,9 +41,11 @@ class NumpyStores:
         if not value.args or not self.is_local(value.args[0]):
             return None
         place = value.args[0]
-        if f.attr == "at" and len(value.args) > 1:
+        ufunc = f.value
+        if f.attr == "at" and isinstance(ufunc, ast.Attribute) and self.is_numpy(ufunc.value):
             keywords = [ast.keyword("inplace", ast.Constant(False))]
-            return place, ast.Call(f, value.args, keywords)
+            at = ast.Attribute(self.ours(ufunc, ufunc.attr), "at", ast.Load())
+            return place, ast.Call(at, value.args, keywords)
         if f.attr not in CHANGING or not self.is_numpy(f.value):
             return None
         given = {k.arg: k.value for k in value.keywords}

@@ -202,11 +202,15 @@ def spread_over(g: Any, xs: Any) -> Any:
 
 
 def added_up(h: Any, g: Any) -> Any:
-    """The cotangent of `g` from that of `spread_over(g, xs)`."""
+    """The cotangent of `g` from that of `spread_over(g, xs)`; zero if there are no items.
+
+    >>> added_up([2.0, 3.0], 1.0), added_up([], 1.0)
+    (5.0, 0.0)
+    """
     total = None
     for part_ in h or ():
         total = add(total, part_)
-    return sum_to(total, g)
+    return zeros_like_tree(g) if total is None else sum_to(total, g)
 
 
 def joined(a: Any, b: Any) -> Any:

@@ -68,6 +68,9 @@ def counterpart(fn: Any) -> Any | None:
     home = "numpy" if isinstance(fn, np.ufunc) else getattr(fn, "__module__", None)
     import overt.runtime.numpy as ours
 
+    of = getattr(fn, "__self__", None)
+    if isinstance(of, np.ufunc):  # `np.add.at`
+        return getattr(counterpart(of), name, None)
     if home == "math" and name in _SPECIAL:
         from overt.runtime.scipy import special
 

@@ -13,6 +13,7 @@ import pytest
 import overt
 import overt.numpy as np
 from tests.numeric import slope
+from tests.ways import assert_every_way
 
 pytestmark = pytest.mark.usefixtures("quiet_x64")
 
@@ -176,3 +177,32 @@ def test_outside_of_transformed_functions():
     own = numpy.ones((2, 2))
     np.fill_diagonal(own, 0.0)
     assert own.trace() == 0.0
+
+
+def scattered(x):
+    a = numpy.zeros(5)
+    numpy.add.at(a, [0, 1, 1, 3], numpy.array([1.0, 2.0, 3.0, 4.0]) * x)
+    numpy.multiply.at(a, [0, 0, 2], x)
+    numpy.maximum.at(a, [1, 2], 3.0 * x)
+    return (a**2).sum() + a[0]
+
+
+class Board:
+    def __init__(self):
+        self.moves = []
+
+    def at(self, place, value):
+        self.moves.append((place, value))
+
+
+def placed(x):
+    board = Board()
+    place = 1.0
+    board.at(place, x)
+    board.at(place + 1.0, x * x)
+    return sum(p * v for p, v in board.moves)
+
+
+@pytest.mark.parametrize("f", [scattered, placed])
+def test_numpys_own_and_methods_of_that_name(f):
+    assert_every_way(f)

@@ -165,3 +165,30 @@ def test_a_branch_beside_a_variable_that_is_set_on_some_paths():
 
     g = overt.jit(overt.grad(f))
     assert [float(g(x)) for x in (0.7, 0.4, 0.1)] == pytest.approx([1.4, 3.0, 1.0])
+
+
+def cholesky(x):
+    a = numpy.array([[2.0, x], [x, 3.0]])
+    lower = numpy.zeros((2, 2))
+    for i in range(2):
+        for j in range(i + 1):
+            s = a[i, j] - sum(lower[i, k] * lower[j, k] for k in range(j))
+            lower[i, j] = numpy.sqrt(s) if i == j else s / lower[j, j]
+    return lower[1, 1] + lower[1, 0]
+
+
+def powers(x):
+    total = 0.0
+    for i in range(4):
+        for j in range(4):
+            if j > i:
+                break
+            total += sum(x ** (i - k) for k in range(j)) * x ** (i * j - 2 * j)
+    return total
+
+
+@pytest.mark.parametrize("f", [cholesky, powers])
+def test_counters_and_sums_of_nothing(f):
+    low, here, high = (float(f(x)) for x in (0.7 - H, 0.7, 0.7 + H))
+    want = (high - 2 * here + low) / H**2
+    numpy.testing.assert_allclose(overt.grad(overt.grad(f))(0.7), want, rtol=1e-5)
