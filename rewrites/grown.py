@@ -28,18 +28,27 @@ ASKING = frozenset("dropwhile filter filterfalse takewhile".split())
 class Grown:
     """The names of one function, found by its text; asks `in names` and `is_grown`."""
 
-    def __init__(self, block: core.Block) -> None:
+    def __init__(self, block: core.Block, result: ast.expr | None = None) -> None:
         self.names: set[str] = set()
+        self.inner: set[str] = set()  # those of them that comprehensions bind
+        self.filled: set[str] = set()  # containers of lists that grow
+        self.holders: set[str] = set()  # those of which data decides how long the lists are
         self.changed: set[str] = set()  # containers that a method has changed
         self.dicts: set[str] = set()
         self.known: set[str] = set()  # numbers that count and conditions, whatever the data
         statements = list(core.walk(block))
+        generators = generators_in(block, result)
+        found = self.names, self.changed, self.dicts, self.filled, self.holders
         while True:
-            before = len(self.names), len(self.changed), len(self.dicts)
+            before = [*map(len, found)]
             self.known = self.known_without_data(statements)
             for s in statements:
                 self.see(s)
-            if before == (len(self.names), len(self.changed), len(self.dicts)):
+            for g in generators:
+                if self.holds(g.iter):
+                    self.inner |= {n.id for n in ast.walk(g.target) if isinstance(n, ast.Name)}
+                    self.names |= self.inner
+            if before == [*map(len, found)]:
                 break
 
     def known_without_data(self, statements: list[core.Stmt]) -> set[str]:
@@ -62,12 +71,16 @@ class Grown:
         if isinstance(s, Assign):
             self.assign(s.target, s.value)
         elif isinstance(s, For | While):
+            if isinstance(s, For) and self.holds(s.items):
+                self.names |= set(core.pattern_names(s.target))
             for c in s.carries:
                 for value in (c.init, c.next):
                     self.assign(c.name, value)
                     self.assign(c.out, value)
                 if self.ends_by_data(s) and c.next.id in self.changed:
                     self.names |= {c.name, c.out}
+                if self.ends_by_data(s) and c.next.id in self.filled:
+                    self.holders |= {c.name, c.out}
         elif isinstance(s, If):
             on_data = not self.is_static(s.test)
             for m in s.merges:
@@ -76,6 +89,8 @@ class Grown:
                 sides = [v.id for v in (m.then, m.orelse) if isinstance(v, ast.Name)]
                 if on_data and any(n in self.changed for n in sides):
                     self.names.add(m.name)
+                if on_data and any(n in self.filled for n in sides):
+                    self.holders.add(m.name)
 
     def assign(self, target: core.Pattern, value: ast.expr) -> None:
         if isinstance(target, tuple):
@@ -94,6 +109,10 @@ class Grown:
             self.changed.add(target)
         if self.is_dict(value):
             self.dicts.add(target)
+        if self.is_filled(value):
+            self.filled.add(target)
+        if self.holds(value):
+            self.holders.add(target)
 
     def ends_by_data(self, s: For | While) -> bool:
         """Whether data decides how often a loop runs."""
@@ -119,6 +138,32 @@ class Grown:
             return self.is_dict(value.args[0]) or self.is_changed(value.args[0])
         return name in CHANGES
 
+    def is_filled(self, value: ast.expr) -> bool:
+        """Whether a value is a container of lists of which one grows."""
+        if isinstance(value, ast.Name):
+            return value.id in self.filled
+        if callee(value) == "@set_item" and isinstance(value, ast.Call):
+            return self.is_filled(value.args[0]) or callee(value.args[2]) in CHANGES
+        return False
+
+    def holds(self, value: ast.expr) -> bool:
+        """Whether a value is a container of lists of which data decides how long they are."""
+        if isinstance(value, ast.Name):
+            return value.id in self.holders
+        if isinstance(value, ast.Tuple | ast.List):
+            return any(map(self.is_grown, value.elts))
+        if isinstance(value, ast.Dict):
+            return any(map(self.is_grown, value.values))
+        if not isinstance(value, ast.Call):
+            return False
+        if isinstance(value.func, ast.Attribute) and value.func.attr in METHODS:
+            return self.holds(value.func.value)
+        if callee(value) == "@set_item":
+            holder, key, item = value.args
+            by_data = callee(item) in CHANGES and not self.is_static(key)
+            return self.holds(holder) or by_data or self.is_grown(item)
+        return callee(value) in KEEPING and any(map(self.holds, value.args))
+
     def is_dict(self, value: ast.expr) -> bool:
         if isinstance(value, ast.Name):
             return value.id in self.dicts
@@ -140,7 +185,7 @@ class Grown:
         if isinstance(node, ast.List | ast.Dict):
             return any(map(self.is_grown, spread(node)))
         if isinstance(node, ast.Subscript):
-            return isinstance(node.slice, ast.Slice) and self.is_grown(node.value)
+            return self.is_grown(node.value) if is_slice(node) else self.holds(node.value)
         if isinstance(node, ast.Call):
             f = node.func
             if isinstance(f, ast.Attribute) and f.attr in METHODS:
@@ -166,6 +211,23 @@ class Grown:
 
     def reads_grown(self, node: ast.AST) -> bool:
         return any(isinstance(n, ast.Name) and n.id in self.names for n in ast.walk(node))
+
+
+def generators_in(block: core.Block, result: ast.expr | None) -> list[ast.comprehension]:
+    found: list[ast.comprehension] = []
+
+    def visit(node: ast.expr) -> ast.expr:
+        found.extend(n for n in ast.walk(node) if isinstance(n, ast.comprehension))
+        return node
+
+    core.map_exprs(block, visit)
+    if result is not None:
+        visit(result)
+    return found
+
+
+def is_slice(node: ast.Subscript) -> bool:
+    return isinstance(node.slice, ast.Slice)
 
 
 def callee(node: ast.AST) -> str:

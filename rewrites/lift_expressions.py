@@ -184,7 +184,8 @@ class Expressions(ast.NodeTransformer):
 
     def is_grown(self, node: ast.expr) -> bool:
         """Whether a value is a container whose length only the running program may know."""
-        return not core.reads(node) & self.hidden and self.lifter.grown.is_grown(node)
+        grown = self.lifter.grown
+        return not core.reads(node) & (self.hidden - grown.inner) and grown.is_grown(node)
 
     def is_given(self, node: ast.expr) -> bool:
         """Whether a value is an argument as the user gave it."""

@@ -61,7 +61,7 @@ class FunctionLifter:
         mine = module.outermost and (function.name, function.origin) == (main.name, main.origin)
         self.given = {p.name for p in function.params if mine}
         self.selections, self.masks = selections(function.body)
-        self.grown = Grown(function.body)
+        self.grown = Grown(function.body, function.result)
         self.names = core.Names()
         self.names.reserve(function)
         self.plain: set[str] = set()

@@ -163,23 +163,6 @@ class OneOf:
 
         return method
 
-    def place_among(self, keys: Sequence[Any]) -> Any:
-        """The place of the text among the keys of a dictionary.
-
-        Errors: KeyError when the program runs, for one that is no key.
-        """
-        from overt.runtime import numpy as np
-        from overt.runtime.staged_builtins import raise_if
-
-        places = [keys.index(f) if f in keys else -1 for f in self.functions]
-        if not isinstance(self.index, Array):
-            return places[self.index]
-        for i, place in enumerate(places):
-            if place < 0:
-                missing = self.functions[i]
-                raise_if(self.index == i, KeyError, functools.partial(tuple, [missing]))
-        return np.maximum(np.asarray(places)[self.index], 0)
-
     def __str__(self) -> str:
         if self.is_text and not isinstance(self.index, Array):
             return self.functions[self.index]
@@ -190,6 +173,24 @@ class OneOf:
             return repr(self.functions[int(self.index)])
         names = [getattr(f, "__name__", repr(f)) for f in self.functions]
         return f"one of {', '.join(names)}"
+
+
+def place_among(index: Any, choices: Sequence[Any], keys: Sequence[Any]) -> Any:
+    """The place of the one that is meant among the keys of a dictionary.
+
+    Errors: KeyError when the program runs, for one that is no key.
+    """
+    from overt.runtime import numpy as np
+    from overt.runtime.staged_builtins import raise_if
+
+    known = {key: i for i, key in enumerate(keys)}
+    places = [known.get(x, -1) for x in choices]
+    if not isinstance(index, Array):
+        return places[index]
+    for i, place in enumerate(places):
+        if place < 0:
+            raise_if(index == i, KeyError, functools.partial(tuple, [choices[i]]))
+    return np.maximum(np.asarray(places)[index], 0)
 
 
 def of_callables(f: Any) -> Any:

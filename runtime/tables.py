@@ -14,12 +14,13 @@ from overt.runtime.array import Array
 from overt.runtime.carried import (
     Unlike,
 )
+from overt.runtime.chosen_objects import is_chosen
 from overt.runtime.derivatives import BY_KEY, with_keys
 from overt.runtime.errors import StagingError
 from overt.runtime.index_range import range_of
 from overt.runtime.joined_values import is_object, note, note_chosen
 from overt.runtime.lanes import Lanes
-from overt.runtime.one_of import OneOf
+from overt.runtime.one_of import OneOf, place_among
 from overt.runtime.predicates import negated
 from overt.runtime.staging import is_known
 from overt.runtime.unrolling import unroll_if_shorter
@@ -40,8 +41,8 @@ def item_of(table: Any, index: Any) -> Any:
         from overt.runtime import numpy as np
 
         return np.asarray(table)[index]
-    if is_text(index) and isinstance(table, dict):
-        return item_of(list(table.values()), index.place_among(list(table)))
+    if is_named(index) and is_open_place(table, index):
+        return item_of(list(table.values()), place_of(index, list(table)))
     if not is_open_place(table, index):
         return table[key_of(table, index)]
     if isinstance(table, dict):
@@ -82,6 +83,8 @@ def key_of(table: Any, index: Any) -> Any:
     if isinstance(table, dict) and isinstance(index, Array) and not index.shape:
         refuse_data(index)
         return index.item()
+    if isinstance(table, dict) and type(index) is tuple:
+        return tuple(key_of(table, part) for part in index)
     return index
 
 
@@ -179,8 +182,8 @@ def symbolic_of(x: Any) -> Any:
 
 def with_item(table: Any, index: Any, value: Any) -> Any:
     """The items of a list with one replaced, by a number that is known only later."""
-    if is_text(index):
-        items = with_item(list(table.values()), index.place_among(list(table)), value)
+    if is_named(index):
+        items = with_item(list(table.values()), place_of(index, list(table)), value)
         return with_keys(table, dict(zip(table, items, strict=True)))
     if isinstance(table, dict):
         if index.transparent:  # it is being differentiated
@@ -195,7 +198,7 @@ def with_item(table: Any, index: Any, value: Any) -> Any:
 
 def is_open_place(table: Any, index: Any) -> bool:
     """Whether an index of a list, or a key of a dictionary, is known only later."""
-    if is_text(index):
+    if is_named(index):
         return isinstance(table, dict) and bool(table)
     if not isinstance(index, Array) or index.shape:
         return False
@@ -207,9 +210,46 @@ def is_open_place(table: Any, index: Any) -> bool:
     return not is_known(index)
 
 
-def is_text(index: Any) -> bool:
-    """Whether a key is one of several texts, by data."""
-    return type(index) is OneOf and index.is_text
+def is_named(index: Any) -> bool:
+    """Whether a key is a text or object that data chooses, or a tuple with numbers of data."""
+    if type(index) is tuple:
+        return any(isinstance(part, Array) and not is_known(part) for part in index)
+    return is_chosen(index) or type(index) is OneOf and index.is_text
+
+
+def place_of(key: Any, keys: list[Any]) -> Any:
+    """The place of such a key among the keys of a dictionary.
+
+    Errors: KeyError when the program runs, for one that is no key.
+    """
+    if is_chosen(key):
+        return place_among(key.__overt_index__, key.__overt_objects__, keys)
+    if type(key) is OneOf:
+        return place_among(key.index, key.functions, keys)
+    from overt.runtime import numpy as np
+    from overt.runtime.staged_builtins import raise_if
+
+    for part in key:
+        if isinstance(part, Array):
+            refuse_data(part)
+    alike = [np.asarray(is_key(key, k)) for k in keys]
+    raise_if(negated(functools.reduce(operator.or_, alike)), KeyError, lambda: key)
+    return np.argmax(np.stack(alike), axis=0)
+
+
+def is_key(key: tuple[Any, ...], k: Any) -> Any:
+    """Whether a tuple with numbers of data is this key."""
+    if type(k) is not tuple or len(k) != len(key):
+        return False
+    same: Any = True
+    for part, other in zip(key, k, strict=True):
+        if not isinstance(part, Array):
+            same = same & (part == other)
+        elif isinstance(other, bool | int | float):
+            same = same & (part == other)
+        else:
+            return False
+    return same
 
 
 def counted(index: Any, table: Any, what: str = "") -> Any:

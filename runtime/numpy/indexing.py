@@ -121,8 +121,10 @@ def getitem(x: Any, index: Any) -> Any:
 
 
 def is_from_data(index: Any) -> bool:
-    """Whether an index is an array, or a key one of several texts that data chooses."""
-    return isinstance(index, Array) or hasattr(type(index), "__overt_each__")
+    """Whether an index is an array, or a key one that data chooses or a tuple with arrays."""
+    if type(index) is tuple:
+        return any(isinstance(part, Array) for part in index)
+    return isinstance(index, Array) or hasattr(type(index), "__overt_each__") or is_chosen(index)
 
 
 def item_at(x: Any, index: Any) -> Any:
@@ -500,6 +502,7 @@ def put_back(g: Any, like: Any, index: Any, value: Any) -> Any:
 
 from overt.runtime import numpy as np  # noqa: E402
 from overt.runtime.array import Array  # noqa: E402
+from overt.runtime.chosen_objects import is_chosen  # noqa: E402
 from overt.runtime.derivatives import (  # noqa: E402
     add,
     fitted,
