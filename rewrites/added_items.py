@@ -28,6 +28,7 @@ SHARING = ast.Global | ast.Nonlocal
 DISPLAYS = (
     ast.Tuple, ast.Set, ast.Dict, ast.GeneratorExp, ast.SetComp, ast.DictComp, ast.JoinedStr,
 )  # fmt: skip
+MADE = tuple(f"builtins.{n}" for n in "range tuple set frozenset dict str".split())
 OTHERS = frozenset(
     f"builtins.{n}"
     for n in "range map zip tuple filter reversed enumerate iter set frozenset dict str".split()
@@ -68,10 +69,11 @@ class Kinds:
         assert isinstance(s.target, ast.Name)
         name = s.target.id
         new: ast.stmt
-        if self.is_every(name, self.is_list) and self.is_other(s.value):
+        to_list = self.is_every(name, self.is_list) and self.is_other(s.value)
+        if to_list and self.is_made(s.value):
             items = ast.Call(ast.Name("list", ast.Load()), [s.value], [])
             new = ast.AugAssign(s.target, s.op, items)
-        elif self.is_every(name, self.is_deque):
+        elif to_list or self.is_every(name, self.is_deque):
             extend = ast.Attribute(ast.Name(name, ast.Load()), "extend", ast.Load())
             new = ast.Expr(ast.Call(extend, [s.value], []))
         else:
@@ -105,6 +107,12 @@ class Kinds:
             return True
         called = self.known(value.func) if isinstance(value, ast.Call) else ""
         return called.startswith("itertools.")
+
+    def is_made(self, value: ast.expr) -> bool:
+        """Whether all items are there before the list grows; others may read the list meanwhile."""
+        if isinstance(value, ast.Call):
+            return getattr(value.func, "attr", "") in VIEWS or self.is_call(value, MADE)
+        return not isinstance(value, ast.Name | ast.GeneratorExp)
 
     def is_call(self, value: ast.expr, names: tuple[str, ...]) -> bool:
         return isinstance(value, ast.Call) and self.known(value.func) in names

@@ -19,6 +19,7 @@ from overt.rewrites.refusal import Refusal
 from overt.rewrites.scopes import CHANGING, free_names, locals_of, own_nodes, targets_of, yields
 
 Known = Callable[[ast.expr], str]  # "module.name" of what an expression names outside
+Nested = dict[str, ast.FunctionDef | ast.Lambda]
 LOOPS = (ast.For, ast.While)
 
 
@@ -64,7 +65,9 @@ def refuse_changes_of_what_is_read(
     node: ast.FunctionDef, found: list[ast.AST], known: Known
 ) -> None:
     """Errors: Refusal for `xs.extend(it)` where the items of `it` are made from `xs`."""
-    nested = {n.name: n for n in found if isinstance(n, ast.FunctionDef)}
+    nested: Nested = {n.name: n for n in found if isinstance(n, ast.FunctionDef)}
+    for n in found:
+        nested |= {name: f for name, f in assignments(n) if isinstance(f, ast.Lambda)}
     local = locals_of(node)
     looped = {id(n.value) for n in found if isinstance(n, ast.Expr)}
     target: ast.expr
@@ -81,7 +84,7 @@ def refuse_changes_of_what_is_read(
         if root_of(target) not in local:
             continue
         for items in given:
-            if reads_holder(items, target, nested, known):
+            if reads_holder(items, target, nested, known) or runs_over(items, target, n, known):
                 if not (in_loop and is_loop(items, n)):
                     raise Refusal(
                         f"{ast.unparse(target)!r} changes while an iterator that reads it is "
@@ -103,14 +106,12 @@ def is_update(s: ast.AST) -> bool:
     return isinstance(call, ast.Call) and getattr(call.func, "attr", "") == "update"
 
 
-def reads_holder(
-    items: ast.expr, place: ast.expr, nested: dict[str, ast.FunctionDef], known: Known
-) -> bool:
+def reads_holder(items: ast.expr, place: ast.expr, nested: Nested, known: Known) -> bool:
     """Whether an iterator made here reads, when it is advanced, what holds a place."""
-    inner: list[ast.FunctionDef] = []
+    inner: list[ast.FunctionDef | ast.Lambda] = []
     if isinstance(items, ast.Call):
         makes = nested.get(items.func.id) if isinstance(items.func, ast.Name) else None
-        if makes is not None and yields(makes):
+        if isinstance(makes, ast.FunctionDef) and yields(makes):
             inner = [makes]
         elif known(items.func) in MAKERS:
             inner = [nested[a.id] for a in items.args if isinstance(a, ast.Name) and a.id in nested]
@@ -125,6 +126,15 @@ def reads_holder(
     holder = ast.unparse(place)
     parts = [n for part in (items, *inner) for n in ast.walk(part)]
     return any(isinstance(n, ast.Attribute) and ast.unparse(n) == holder for n in parts)
+
+
+def runs_over(items: ast.expr, place: ast.expr, s: ast.AST, known: Known) -> bool:
+    """Whether a list is lengthened by an iterator over itself, from its start."""
+    if is_update(s) or not isinstance(items, ast.Call) or not isinstance(place, ast.Name):
+        return False
+    return known(items.func) in MAKERS - {"builtins.reversed"} and place.id in run_over(
+        items, known
+    )
 
 
 def root_of(place: ast.expr) -> str:

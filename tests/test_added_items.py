@@ -109,3 +109,41 @@ def what_an_iterator_keeps(x: Any) -> Any:
 def test_what_is_left_of_an_iterator_is_not_guessed() -> None:
     with pytest.raises(TracerBoolConversionError):
         overt.jit(what_an_iterator_keeps)(0.7)
+
+
+def added_by_a_generator(x):
+    values = [x[0], x[1]]
+    values += (r * values[-1] for r in (2.0, 3.0))
+    return sum(values)
+
+
+def added_by_a_map(x):
+    values = [x[0], x[1]]
+    values += map(lambda r: r * values[-1], (2.0, 3.0))
+    return sum(values)
+
+
+def added_by_a_named_lambda(x):
+    values = [x[0], x[1]]
+    step = lambda r: r * values[-1]  # noqa: E731
+    values.extend(map(step, (2.0, 3.0)))
+    return sum(values)
+
+
+def added_from_itself(x):
+    values = [x[0], x[1]]
+    values += itertools.islice((2.0 * v for v in values), 3)
+    return sum(values)
+
+
+@pytest.mark.parametrize(
+    "f", (added_by_a_generator, added_by_a_map, added_by_a_named_lambda, added_from_itself)
+)
+def test_items_that_read_the_growing_list_are_right_or_refused(f):
+    x = [0.5, 1.5]
+    try:
+        got = overt.jit(f)(x)
+    except NotImplementedError as error:
+        assert f is not added_by_a_generator and "changes while an iterator" in str(error)
+    else:
+        assert abs(float(got) - f(x)) < 1e-5
