@@ -186,6 +186,8 @@ class Grown:
             return any(map(self.is_grown, spread(node)))
         if isinstance(node, ast.Subscript):
             return self.is_grown(node.value) if is_slice(node) else self.holds(node.value)
+        if isinstance(node, ast.Attribute):
+            return MAY_BE_CHOSEN.get()
         if isinstance(node, ast.Call):
             f = node.func
             if isinstance(f, ast.Attribute) and f.attr in METHODS:
