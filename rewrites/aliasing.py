@@ -17,6 +17,7 @@ from dataclasses import replace
 from overt.rewrites import core
 from overt.rewrites.besides import (
     Besides,
+    Data,
     Functions,
     Kind,
     Methods,
@@ -25,6 +26,7 @@ from overt.rewrites.besides import (
     is_nested,
     of_effect,
     one_site,
+    without_own,
 )
 from overt.rewrites.calling import method_called
 from overt.rewrites.core import Assign, Block, For, Function, If, Stmt, While, With, is_local, reads
@@ -61,24 +63,27 @@ def check_aliases(
     methods: Methods = lambda node: [],
     kind: Kind = lambda call: UNKNOWN,
     functions: Functions = lambda node: [],
+    data: Data = lambda name: "",
 ) -> Function:
     """The function, with what can only be known at run time marked for a check; or a refusal.
 
     `makes_array` tells of a callee whether it is NumPy's `zeros` or the like: a store into an array
-    copies what is stored, a store into a list keeps it. `load` gives a user's function by its name.
+    copies what is stored, a store into a list keeps it. `load` gives a user's function by its name,
+    `data` tells whether a name outside of the function is a "container", an "object", or neither.
     """
     keeper = StoresKept(function, {})
     needed = replace(function, body=keeper.block(function.body, keeper.reads(function.result))[0])
     given = {core.base(p.name) for p in function.params} | {core.base(n) for n in function.cells}
     work = Aliases(needed, arrays_in(function.body, makes_array) - given, load)
     work.methods, work.kind_of, work.functions_of = methods, kind, functions
+    work.data_of = without_own(data, function)
     last = function.body[-1].origin if function.body else core.NOWHERE
     end = core.Do(ast.Expr(needed.result), last)
     work.check_calls(end, needed.result, set())
     work.block(needed.body, work.live(needed.result))
 
     def inside(nested: Function) -> Function:
-        return check_aliases(nested, makes_array, load, methods, kind, functions)
+        return check_aliases(nested, makes_array, load, methods, kind, functions, work.data_of)
 
     body = with_checks(function.body, work.checks, inside)
     return replace(function, body=(*body, *work.checks.get(of_effect(end), ())))
@@ -202,6 +207,7 @@ class Aliases(Besides):
             self.may_change |= {n for target in stored_in for n in reads(target)}
             self.check_calls(s, s.node, alive)
             self.check_object(s, alive)
+            self.check_copies(s, alive)
             return s, alive | self.live(s.node)
         return s, alive
 
@@ -284,9 +290,11 @@ class Aliases(Besides):
         if found := self.within(holder.id, self.later(self.holding({holder.id}))):
             self.mark(s, "@not_kept", found)
         self.check_places(s, needed_now)
+        changed = innermost(call)
         if not in_step and self.is_of_others(holder.id):
             self.mark(s, "@own_array", [holder.id])
-        changed = innermost(call)
+        elif not in_step:
+            self.check_outside(s, changed)
         maybe = {r.site for r in self.pointing.of(changed) if r.view == MAYBE}
         params = {site[1] for site in maybe if isinstance(site, tuple) and site[0] == "given"}
         others = {n for n in self.alive | params if core.base(n) != mine}
@@ -344,9 +352,12 @@ class Aliases(Besides):
 
     def check_places(self, s: Assign, alive: set[str]) -> None:
         """An item of a container changes: check that it is held, and known, nowhere else."""
-        call: ast.expr = s.value
-        holder: ast.Name = call.args[0]  # type: ignore[attr-defined]
-        alive = self.needed_beside(s, holder.id, alive)
+        holder: ast.Name = s.value.args[0]  # type: ignore[attr-defined]
+        self.check_items(s, s.value, holder, self.needed_beside(s, holder.id, alive))
+
+    def check_items(
+        self, s: Assign | core.Do, call: ast.expr, holder: ast.Name, alive: set[str]
+    ) -> None:
         while is_store(call):
             store: ast.Call = call  # type: ignore[assignment]
             nested = is_nested(store)
@@ -439,7 +450,11 @@ class Aliases(Besides):
     def check_operator(self, s: Assign, alive: set[str]) -> None:
         """`x += v` changes an array itself; mark it where another name for it is needed later."""
         old = operand(s.value)
-        if not isinstance(old, ast.Name) or not is_local(old.id):
+        if not isinstance(old, ast.Name):
+            return
+        if not is_local(old.id):
+            if self.data(old.id):
+                self.check_apart(s, old, alive, helper="@apart_arrays")
             return
         mine = core.base(old.id)
         versions = self.originals(old.id)
@@ -451,6 +466,8 @@ class Aliases(Besides):
             self.mark(s, "@unshared_values", [old.id])
         elif not in_step and self.is_of_others(old.id):
             self.mark(s, "@own_array", [old.id])
+        elif not in_step:
+            self.check_outside(s, old)
         self.check_given(s, old, in_step)
         views = self.among(self.elements, versions) | self.holding_views(versions)
         if kept := self.later(views | self.among(self.diagonals, versions)):
@@ -483,6 +500,15 @@ class Aliases(Besides):
             owners = one_site(self.pointing.of(target.value))
             self.check_apart(s, old, self.needed_beside(s, place.id, alive), owners)
             self.check_held_once(s, old, place, alive)
+            self.check_kept_twice(s, old)
+            self.check_chosen(s, old, alive)
+            self.check_items(s, value, place, self.needed_beside(s, place.id, alive))
+            return
+        if isinstance(target, ast.Subscript) and not is_local(place.id):
+            old = ast.Subscript(target.value, target.slice, ast.Load())
+            self.check_apart(s, old, alive, one_site(self.pointing.of(target.value)))
+            self.check_kept_twice(s, old)
+            self.check_chosen(s, old, alive)
             return
         if found := self.later(self.among(self.stored, self.originals(place.id))):
             mine, other = core.base(place.id), core.base(found[0])
@@ -521,6 +547,7 @@ class Aliases(Besides):
                     made = kind == MAKING
                     self.check_changed(s, call, function, first or made, alive | read)
             self.check_indirect(s, call, alive | read)
+            self.check_globals(s, call, alive | read)
 
     def may_change_copy(self, call: ast.Call) -> bool:
         """Whether a deep copy, which holds one object wherever that was held, may change."""

@@ -20,16 +20,19 @@ from overt.rewrites import core, memory
 from overt.rewrites.core import Assign, Function, is_local
 from overt.rewrites.lineage import Lineage
 from overt.rewrites.members import fields_of_tuples
-from overt.rewrites.pointing import Pointing, summary_of
+from overt.rewrites.pointing import Pointing, given_name, summary_of
 from overt.rewrites.refusal import Refusal
 from overt.rewrites.relations import Load, Memo, Relations
+from overt.rewrites.scopes import CHANGING
 from overt.rewrites.sharing import is_store
 from overt.rewrites.sites import (
+    CHANGES,
     ITEM,
     MAYBE,
     NOTHING,
     PART,
     UNKNOWN,
+    WHOLE,
     Known,
     Ref,
     Summary,
@@ -38,6 +41,7 @@ from overt.rewrites.sites import (
 
 Functions = Callable[[ast.expr], list[tuple[Function, int]]]
 Kind = Callable[[ast.Call], str]
+Data = Callable[[str], str]
 # The functions that a method or a member of a module may be, and their first parameters to give.
 Methods = Callable[[ast.Attribute], list[tuple[Function, int]]]
 
@@ -45,7 +49,8 @@ Methods = Callable[[ast.Attribute], list[tuple[Function, int]]]
 MOST_STEPS = 100_000
 # What those share that look at one function and at what it calls.
 SHARED = (
-    "methods", "kind_of", "functions_of", "summaries", "summarized", "steps", "open", "met_again",
+    "methods", "kind_of", "functions_of", "data_of", "file", "summaries", "summarized", "steps",
+    "open", "met_again",
 )  # fmt: skip
 
 
@@ -61,7 +66,11 @@ class Besides(Relations, Known):
         self.methods: Methods = lambda node: []
         self.kind_of: Kind = lambda call: UNKNOWN
         self.functions_of: Functions = lambda node: []
+        self.data_of: Data = lambda name: ""
+        self.file = function.origin.file
         self.body = function.body
+        branches = [s for s in core.walk(self.body) if isinstance(s, core.If)]
+        self.merged = {m.name for branch in branches for m in branch.merges}
         self.foreign = function.foreign
         self.known_pointing: Pointing | None = None
         self.summaries: dict[int, Summary] = {}  # by the identity of functions
@@ -97,6 +106,10 @@ class Besides(Relations, Known):
         for name in SHARED:
             setattr(inner, name, getattr(self, name))
         inner.nested = {**self.nested, **inner.nested}
+        if function.origin.file != self.file:  # its names may mean something else
+            inner.data_of = lambda name: ""
+        elif not any(function is f for f in self.nested.values()):
+            inner.data_of = without_own(self.data_of, function)
         self.open.append(id(function))
         found = summary_of(function, inner)
         self.open.pop()
@@ -116,6 +129,9 @@ class Besides(Relations, Known):
 
     def functions(self, node: ast.expr) -> list[tuple[Function, int]]:
         return self.functions_of(node)
+
+    def data(self, name: str) -> str:
+        return self.data_of(name)
 
     def callees(self, call: ast.Call) -> list[tuple[Function, int]]:
         """The functions that a call may run, as far as their text is known."""
@@ -184,7 +200,7 @@ class Besides(Relations, Known):
             if any(k & {PART, ITEM} for k in kinds):
                 own = {r.site for r in pointing.of(core.name(n))}
                 (viewed if any(r.site in own for r in met) else inside).append(n)
-        in_place = isinstance(place, ast.Attribute) or core.is_call_of(
+        in_place = isinstance(place, ast.Attribute | ast.Subscript) or core.is_call_of(
             getattr(s, "value", place), "@put_item", "@stored_in"
         )
         if whole:
@@ -196,8 +212,8 @@ class Besides(Relations, Known):
                 elif helper == "@apart" and is_users_call(getattr(s, "value", None)):
                     helper = "@apart_containers"
             self.mark_place(s, helper, place, whole, made)
-        if viewed and not items:
-            self.mark_place(s, "@apart_views", place, viewed)
+        if viewed and (not items or helper == "@apart_arrays_in"):
+            self.mark_place(s, "@apart_views_in" if items else "@apart_views", place, viewed)
         if inside and not items:
             self.mark_place(s, "@apart_held", place, inside)
 
@@ -241,6 +257,8 @@ class Besides(Relations, Known):
                 return
             sites = {site for site in sites if not is_given(site)}
         if sites and self.pointing.places_of(sites, refs) > 1:
+            if all(map(global_of, sites)):  # their lists change where they are
+                helper = "@held_once"
             made = not sites.isdisjoint(self.pointing.arrays)
             self.mark_place(s, helper, changed, [root.id], made)
 
@@ -316,8 +334,88 @@ class Besides(Relations, Known):
         args |= {names[k.arg]: k.value for k in call.keywords if k.arg in names}
         found = []
         for (site, _), surely in sorted(summary.changed.items(), key=repr):
-            found.append((*place_of(site, args), surely))
+            if not global_of(site):
+                found.append((*place_of(site, args), surely))
         return found
+
+    def check_kept_twice(self, s: Assign | core.Do, place: ast.expr) -> None:
+        """An array of a variable of the module changes, which the function has put elsewhere."""
+        sites = {r.site for r in self.pointing.of(place) if global_of(r.site)}
+        holders = {global_of(holder) for holder, site in self.pointing.since if site in sites}
+        own = {global_of(site) for site in sites}
+        for name in sorted(holders - {""}):
+            self.mark_place(s, "@held_once" if name in own else "@apart_arrays", place, [name])
+
+    def check_copies(self, s: core.Do, alive: set[str]) -> None:
+        """A container of others changes: what data chose among such in a program is a copy."""
+        node = s.node.value if isinstance(s.node, ast.Expr) else s.node
+        places: list[ast.expr] = []
+        if isinstance(node, ast.Assign | ast.Delete):
+            places = [t.value for t in node.targets if isinstance(t, ast.Subscript)]
+            if isinstance(node, ast.Assign) and is_store(node.value):
+                places.append(innermost(node.value))  # type: ignore[arg-type]
+        elif isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute):
+            places = [node.func.value] if node.func.attr in CHANGING else []
+        for place in places:
+            sites = {r.site for r in self.pointing.of(place) if global_of(r.site)}
+            meant = {
+                n for n in alive if any(r.site in sites for r in self.pointing.of(core.name(n)))
+            }
+            if names := sorted(filter(self.is_chosen, meant)):
+                self.mark_place(s, "@no_copies", place, names)
+
+    def check_chosen(self, s: Assign | core.Do, place: ast.expr, alive: set[str]) -> None:
+        """The same of an array of a variable of the module."""
+        sites = {r.site for r in self.pointing.of(place) if global_of(r.site)}
+        whole = {Ref(site) for site in sites}
+        meant = {n for n in alive if not whole.isdisjoint(self.pointing.of(core.name(n)))}
+        if names := sorted(filter(self.is_chosen, meant)):
+            self.mark_place(s, "@not_chosen", place, names)
+
+    def is_chosen(self, name: str) -> bool:
+        """Whether data may have chosen what a name stands for."""
+        value: ast.expr | None = core.name(name)
+        while isinstance(value, ast.Name | ast.Attribute | ast.Subscript):
+            if isinstance(value, ast.Name):
+                if not is_local(value.id):
+                    return False
+                value = self.values.get(value.id)
+            elif isinstance(value, ast.Subscript) and not isinstance(value.slice, ast.Constant):
+                return True
+            else:
+                value = value.value
+        return value is None or isinstance(value, ast.IfExp)
+
+    def check_outside(self, s: Assign | core.Do, place: ast.expr) -> None:
+        """What changes may be an array that a variable of the module holds."""
+        refs = self.pointing.of(place)
+        for views, helper in (((WHOLE, MAYBE), "@apart_arrays"), ((PART, ITEM), "@apart_views")):
+            names = {global_of(r.site) for r in refs if r.view in views} - {""}
+            if names:
+                self.mark_place(s, helper, place, sorted(names))
+                name = getattr(place, "id", "")
+                merged = name in self.merged or isinstance(self.values.get(name), ast.IfExp)
+                if merged and helper == "@apart_arrays":
+                    self.mark_place(s, "@not_one_of", place, sorted(names))
+
+    def check_globals(self, s: Assign | core.Do, call: ast.Call, alive: set[str]) -> None:
+        """A function changes arrays that variables of the module hold."""
+        if isinstance(call.func, ast.Name) and call.func.id.startswith("@"):
+            return
+        if self.kind(call) == CHANGES and call.args:
+            self.check_outside(s, call.args[0])
+            return
+        if not any(global_of(change.ref.site) for change in self.pointing.changed):
+            return
+        changes = {c.ref.site: c.owners for c in self.pointing.changes_of(call)}
+        for site, owners in sorted(changes.items(), key=repr):
+            if name := global_of(site):
+                place, items = place_of(site, {name: core.name(name)})
+                assert place is not None
+                if items:
+                    self.check_apart(s, place, alive, (), items, "@apart_arrays_in")
+                else:
+                    self.check_apart(s, place, alive, owners, helper="@apart_arrays")
 
     def check_indirect(
         self, s: Assign | core.Do, call: ast.Call, alive: set[str], known: bool = True
@@ -336,7 +434,10 @@ class Besides(Relations, Known):
             return
         in_place = self.changed_in_place()
         changed = self.pointing.changes_of(call)
-        changed = {c: surely for c, surely in changed.items() if c.ref.site not in in_place}
+        changed = {
+            c: surely for c, surely in changed.items()
+            if c.ref.site not in in_place and not global_of(c.ref.site)
+        }  # fmt: skip
         for n in sorted(alive - self.pointing.bound if changed else ()):
             refs = self.pointing.of(core.name(n))
             whole = False
@@ -401,7 +502,7 @@ class Besides(Relations, Known):
         What NumPy has made is an array if it has no axes, too: `made`.
         """
         checks = ast.Call(core.name(helper), [looked_up(place), *map(core.name, names)], [])
-        if isinstance(place, ast.Attribute) and helper.startswith("@apart"):
+        if isinstance(place, ast.Attribute | ast.Subscript) and helper.startswith("@apart"):
             beside = place.value
             if isinstance(beside, ast.Attribute) and hasattr(place, "unsure"):
                 beside.unsure = place.unsure  # type: ignore[attr-defined]
@@ -419,6 +520,15 @@ class Besides(Relations, Known):
         node.lineno = s.origin.line
         refusal = Refusal(reason, way_out, node)
         raise refusal.located(s.origin.file, s.origin.line, s.origin.text)
+
+
+def without_own(data: Data, function: Function) -> Data:
+    """What names outside of a function bring; not those that it shares with nested functions."""
+    nested = [s.function for s in core.walk(function.body) if isinstance(s, core.Define)]
+    names = {n for f in (function, *nested) for n in f.cells}
+    nodes = [s.node for s in core.walk(function.body) if isinstance(s, core.Do)]
+    own = names - {n for x in nodes if isinstance(x, ast.Global | ast.Nonlocal) for n in x.names}
+    return lambda name: "" if name in own else data(name)
 
 
 def key_of(s: Assign | core.Do) -> str:
@@ -488,6 +598,13 @@ def root_of(node: ast.expr) -> str:
     while isinstance(node, ast.Attribute):
         node = node.value
     return node.id if isinstance(node, ast.Name) else ""
+
+
+def global_of(site: Any) -> str:
+    """The variable of the module whose object a site is, or is in; "" for none."""
+    if not is_given(site) or is_local(name := given_name(site)):
+        return ""
+    return name
 
 
 def is_path(node: ast.expr) -> bool:

@@ -152,6 +152,13 @@ class Calls(Objects):
             found |= {Ref(site), Ref(table)}
         return frozenset(found)
 
+    def global_data(self, name: str) -> Refs:
+        """The object that a variable of the module stands for."""
+        kind, site = self.known.data(name), ("given", name)
+        if kind == "container":
+            self.containers.add(site)
+        return frozenset([Ref(site)]) if kind else NOTHING
+
     def methods(self, node: ast.Attribute, holder: Refs) -> Refs:
         """`o.step` as a value: the methods that it may be, bound to what `o` may be."""
         found: set[Ref] = set()

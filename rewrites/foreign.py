@@ -274,11 +274,12 @@ def put_outside(
 
 
 def stored_after_put(
-    body: list[ast.stmt], local: set[str], found: set[str]
+    body: list[ast.stmt], local: set[str], found: set[str], operators: bool = False
 ) -> dict[int, str]:  # fmt: skip
     """The stores `name[i] = v` into what was put into something of others before, by their nodes.
 
-    That may be a list or an array; what got its name after it was put there is another one.
+    That may be a list or an array; what got its name after it was put there is another one. With
+    `operators`, `name += v` of what was put outside of the function as well.
     """
     puts: list[tuple[str, int, set[int]]] = []
     stores: list[tuple[str, int, set[int], ast.stmt]] = []
@@ -301,6 +302,8 @@ def stored_after_put(
                 for n in own_nodes(s):
                     if is_item_store(n):
                         stores.append((n.value.id, count, loops, s))  # type: ignore[attr-defined]
+                if operators and isinstance(s, ast.AugAssign) and isinstance(s.target, ast.Name):
+                    stores.append((s.target.id, count, loops, s))
             for field in ("body", "orelse", "finalbody"):
                 visit(getattr(s, field, None) or [], inner)
             for handler in getattr(s, "handlers", ()):
@@ -324,7 +327,7 @@ def with_checks_of_arrays(
     body: list[ast.stmt], local: set[str], foreign: set[str], outside: Outside
 ) -> list[ast.stmt]:  # fmt: skip
     """The statements, with a check before such a store that it is into no array."""
-    shown = stored_after_put(body, local, outside.found)
+    shown = stored_after_put(body, local, outside.found, operators=True)
     if not any(name not in foreign for name in shown.values()):
         return body
 

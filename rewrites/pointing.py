@@ -111,8 +111,10 @@ class Pointing(Calls):
                         self.change(self.of(self.reads.setdefault(id(target), old)), False)
                 elif isinstance(target, ast.Subscript):
                     holder = self.of(target.value)
-                    if not stands_for(target.value, self.foreign):
+                    if not stands_for(target.value, self.foreign) and is_local(root_of(target)):
                         self.change(holder)
+                    if getattr(node.value, "changes_item", False):
+                        self.change(self.items(holder), False)
                     for ref in holder:
                         self.hold(ref.site, ITEMS, value)
                         self.store(ref.site, value, id(node))
@@ -144,7 +146,7 @@ class Pointing(Calls):
             if node.id in self.points:
                 return self.points[node.id]
             if not is_local(node.id):
-                return self.global_functions(node)
+                return self.global_functions(node) or self.global_data(node.id)
             if node.id in self.assigned:
                 return NOTHING
             self.given.add(node.id)
@@ -322,6 +324,13 @@ def stands_for(node: ast.expr, names: frozenset[str]) -> bool:
     while isinstance(node, ast.Attribute | ast.Subscript):
         node = node.value
     return isinstance(node, ast.Name) and core.base(node.id) in names
+
+
+def root_of(node: ast.expr) -> str:
+    """The name that a place is, or is a part of; "" for none."""
+    while isinstance(node, ast.Attribute | ast.Subscript):
+        node = node.value
+    return node.id if isinstance(node, ast.Name) else ""
 
 
 def given_name(site: Any) -> str:

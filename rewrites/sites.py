@@ -67,6 +67,10 @@ class Known:
         """The functions that a name of the module, or a member, stands for or holds."""
         return []
 
+    def data(self, name: str) -> str:
+        """What a name outside of the function brings: "container", "object", or "" for else."""
+        return ""
+
     def summary(self, function: Function) -> Summary:
         return Summary()
 
@@ -194,6 +198,7 @@ class Objects:
                 found |= self.inner(r.site, place)
             if r.site not in self.containers:
                 found.add(Ref(r.site, ITEM))
+            if r.site not in self.containers or is_given(r.site):
                 found |= self.inner(r.site, ITEMS)
         return frozenset(found)
 

@@ -174,8 +174,10 @@ class Through:
         if s.orelse and leaves(s.orelse[-1]):
             return [s], one
         both = {n: v for n, v in one.items() if other.get(n) is v}
-        for n in sorted(self.stored & one.keys() & other.keys() - both.keys()):
+        for n in sorted(one.keys() & other.keys() - both.keys()):
             mine, theirs = one[n], other[n]
+            if self.stored.isdisjoint((n, mine.base)):
+                continue
             if mine.base == theirs.base and mine.is_item() and theirs.is_item():
                 place = self.fresh(f"{n}_place")
                 s.body = [*s.body, placed(place, copy.deepcopy(mine.index), s.body[-1])]  # type: ignore
@@ -269,7 +271,9 @@ class Through:
     def chosen_view(self, s: ast.stmt, target: ast.Name, value: ast.IfExp) -> list[ast.stmt] | None:
         """`row = a[i] if p else a[j]`, which is stored into."""
         views = [self.view_of(v) for v in (value.body, value.orelse)]
-        if target.id not in self.stored or not all(v and v.is_item() for v in views):
+        if not all(v and v.is_item() for v in views):
+            return None
+        if self.stored.isdisjoint((target.id, *(v.base for v in views if v))):
             return None
         sides = [[placed(target.id, v, s)] for v in (value.body, value.orelse)]
         return [ast.copy_location(ast.If(value.test, sides[0], sides[1]), s)]  # type: ignore

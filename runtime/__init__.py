@@ -14,9 +14,9 @@ _NAMES = {
     "containers": "appended at changed in_place is_mapping is_sequence no_deep_items "
     "no_inner_items no_items no_parts no_slices no_twins no_views no_views_in not_kept popped "
     "unshared unshared_values",
-    "apartness": "apart apart_arrays apart_containers apart_held apart_inside apart_items "
-    "apart_values apart_views held_at held_once item_once items_once own_array unshared_item "
-    "unshared_parts",
+    "apartness": "apart apart_arrays apart_arrays_in apart_containers apart_held apart_inside "
+    "apart_items apart_values apart_views apart_views_in held_at held_once item_once items_once "
+    "no_copies not_chosen not_one_of own_array unshared_item unshared_parts",
     "branches": "cond",
     "control": "for_loop loop_enumerate loop_range loop_reversed loop_zip while_loop",
     "guards": "guard",

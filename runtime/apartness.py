@@ -23,23 +23,30 @@ from overt.runtime.containers import (
     is_changeable,
 )
 from overt.runtime.joined_values import chosen_from, is_copy
+from overt.runtime.lanes import has_lanes
 from overt.runtime.none_or import NoneOr, opened
 from overt.runtime.parts import is_array
+from overt.runtime.staging import is_known
 from overt.runtime.world import CONTAINERS
 
 __all__ = [
     "apart",
     "apart_arrays",
+    "apart_arrays_in",
     "apart_containers",
     "apart_held",
     "apart_inside",
     "apart_items",
     "apart_values",
     "apart_views",
+    "apart_views_in",
     "held_at",
     "held_once",
     "item_once",
     "items_once",
+    "no_copies",
+    "not_chosen",
+    "not_one_of",
     "own_array",
     "unshared_item",
     "unshared_parts",
@@ -131,7 +138,7 @@ def apart_arrays(x: Any, *others: Any, beside: Any = None, made: bool = False) -
         apart(x, *others, beside=beside)
 
 
-def has_memory(x: Any, made: bool) -> bool:
+def has_memory(x: Any, made: bool = False) -> bool:
     """Whether a value is an array with axes or, where NumPy has `made` it, of any kind."""
     return getattr(x, "ndim", -1) >= (0 if made else 1)
 
@@ -203,6 +210,73 @@ def apart_held(x: Any, *holders: Any, beside: Any = None) -> None:
         if not is_array(holder):
             held = (y for y in everything_in([holder], beside) if y is not holder)
             apart_views(x, *held, beside=beside)
+
+
+def apart_arrays_in(x: Any, *others: Any) -> None:
+    """Check before a change of arrays that x holds that nothing but x, and what it holds, has them.
+
+    >>> apart_arrays_in([1.0], 1.0)
+    """
+    inner = list(everything_in([x]))
+    inside = {id(y) for y in inner if not is_array(y)}
+    beside = [other for other in others if id(other) not in inside]
+    while beside:
+        held = [y for other in beside for y in held_by(other) if id(y) not in inside]
+        found = [y for y in beside if is_array(y)]
+        for array in filter(has_memory, inner):
+            apart(array, *found)
+        beside = held
+
+
+def apart_views_in(x: Any, *others: Any) -> None:
+    """The same of views of such arrays.
+
+    >>> apart_views_in([1.0], 1.0)
+    """
+    for array in filter(has_memory, everything_in([x])):
+        apart_views(array, *others, beside=x)
+
+
+def no_copies(x: Any, *others: Any) -> None:
+    """Check before a list, dictionary or set changes that others are no copies of it.
+
+    Errors: NotImplementedError for what data chose in a program: it may have been this one.
+
+    >>> no_copies([1.0], [1.0])
+    """
+    if any(may_be_copy(x, other) for other in others):
+        raise NotImplementedError(
+            "a list or dictionary is changed that data may have chosen before, and what was chosen "
+            "is used later: in Python the change shows there, in a compiled program it is a copy. "
+            "Change it first, or use what was chosen before the change"
+        )
+
+
+def not_chosen(x: Any, *others: Any) -> None:
+    """Check the same before an array changes that a global variable holds.
+
+    >>> not_chosen([1.0], 1.0)
+    """
+    same = (y for y in others if isinstance(y, Array) and not is_known(y))
+    if has_memory(x) and any(y.shape == x.shape for y in same):
+        raise NotImplementedError(
+            "an array is changed that data may have chosen before, and what was chosen is used "
+            "later: in NumPy the change shows there. Choose a copy: `x.copy()`"
+        )
+
+
+def not_one_of(x: Any, *holders: Any) -> None:
+    """Check before an array changes that data has not chosen it among those that holders hold.
+
+    >>> not_one_of(1.0, [1.0])
+    """
+    if not has_memory(x) or is_known(x) and not has_lanes(x):
+        return
+    if any(has_memory(y) and y.shape == x.shape for y in everything_in(list(holders))):
+        raise NotImplementedError(
+            "an array is changed that data has chosen, and that may be one which a container of a "
+            "module holds: in NumPy the change shows there, too. Change a copy: `x.copy()`"
+        )
 
 
 def may_be(x: Any, other: Any) -> bool:

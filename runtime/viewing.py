@@ -14,6 +14,7 @@ from overt.runtime.derivatives import zeros_like_tree
 from overt.runtime.numpy.indexing import erase, place, set_item, taken
 from overt.runtime.numpy.movement import with_rule
 from overt.runtime.parts import is_array
+from overt.runtime.tables import is_open_place, item_of
 
 __all__ = ["changed_too", "item_again", "read_again", "stored_back"]
 
@@ -119,7 +120,9 @@ def item_again(x: Any, index: Any, part: Any) -> Any:
     >>> item_again([[1], 2], 0, [3]), item_again([[1], 2], 1, 5)
     ([1], 5)
     """
-    return x[index] if is_view(x, index, part) else part
+    if not is_view(x, index, part):
+        return part
+    return item_of(x, index) if is_open_place(x, index) else x[index]
 
 
 def placed_where_item(g: Any, x: Any, index: Any, part: Any) -> Any:

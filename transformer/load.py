@@ -27,9 +27,11 @@ from overt.rewrites.refusal import Refusal
 from overt.rewrites.rules import Resolver, our_function
 from overt.rewrites.scopes import nodes_at
 from overt.rewrites.sharing import MAKERS
-from overt.runtime.ownership import is_users_file
+from overt.runtime.containers import COPIED
+from overt.runtime.ownership import is_users, is_users_file, is_users_module
 from overt.runtime.saved import Saved
 from overt.runtime.undefined import UndefinedValue
+from overt.runtime.world import is_users_object
 from overt.transformer.call_kinds import kind_of_call
 from overt.transformer.dependencies import ATOMS, MISSING, RECORD
 
@@ -253,7 +255,8 @@ def core_of(loaded: Loaded, changed: bool = False) -> core.Function:
         members = functools.partial(members_of, resolver)
         kind = functools.partial(kind_of_call, resolver)
         values = functools.partial(function_values, resolver)
-        return check_aliases(function, makes_array, load, members, kind, values)
+        data = functools.partial(kind_of_data, resolver)
+        return check_aliases(function, makes_array, load, members, kind, values, data)
     except Refusal as refusal:
         line = refusal.line or loaded.node.lineno
         raise refusal.located(loaded.file.name, line, loaded.file.lines[line - 1]) from None
@@ -448,21 +451,35 @@ def function_values(resolver: Resolver, node: ast.expr) -> list[tuple[core.Funct
     return [(f, 0) for f in functions if f is not None]
 
 
-_normalized: dict[types.CodeType, core.Function | None] = {}
+def kind_of_data(resolver: Resolver, name: str) -> str:
+    """Whether a name of the module is a "container", an "object", or else ("")."""
+    found = None if name.startswith("@") else resolver.object(core.name(name))
+    if isinstance(found, (*COPIED, tuple)):
+        return "container"
+    if isinstance(found, types.ModuleType):
+        return "object" if is_users_module(found) else ""
+    if isinstance(found, type):
+        return "object" if is_users(found) else ""
+    plain = isinstance(found, ATOMS) or callable(found) and not is_users_object(found)
+    return "" if plain else "object"
+
+
+_normalized: dict[tuple[str, types.CodeType], core.Function | None] = {}
 
 
 def normalized(code: types.CodeType, fn: types.FunctionType) -> core.Function | None:
     """A function's core form before any check, once for each code; None where it has no source."""
-    if code not in _normalized:
-        _normalized[code] = None  # while it is being read: it may call itself
+    key = code.co_filename, code  # codes of two files are equal where their texts are
+    if key not in _normalized:
+        _normalized[key] = None  # while it is being read: it may call itself
         try:
             loaded = load(fn)
             text = text_of(loaded, Resolver(loaded.namespace))
-            _normalized[code] = normalize.normalize(loaded.node, text)
-            memory.keep("core form", code, answer=_normalized[code])
+            _normalized[key] = normalize.normalize(loaded.node, text)
+            memory.keep("core form", code, answer=_normalized[key])
         except Refusal:
             pass
-    return _normalized[code]
+    return _normalized[key]
 
 
 @functools.cache
