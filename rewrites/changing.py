@@ -22,6 +22,7 @@ from overt.rewrites.liveness import PURE_METHODS
 from overt.rewrites.members import classes_of
 from overt.rewrites.rules import STATIC_ATTRIBUTES, Resolver
 from overt.rewrites.scopes import CHANGING
+from overt.rewrites.sharing import VIEW_CALLS
 from overt.rewrites.stored_arrays import (
     STORING_FUNCTIONS,
     STORING_METHODS,
@@ -53,6 +54,7 @@ class Changing:
         self.roots: set[str] = set()  # names whose object a call or store may change
         self.names: set[str] = set()  # names of outer variables that are set
         self.in_place: set[str] = set()  # outer names and attributes whose elements are stored to
+        self.aliases: set[str] = set()  # local names for such arrays, or for what holds them
         self.calls = False
         self.counted = read_with_effects(getattr(resolver.namespace, "globals", {}))
         for s in core.walk(function.body):
@@ -61,6 +63,38 @@ class Changing:
             space = getattr(resolver.namespace, "globals", {})
             self.names |= set_by_functions(space)
             self.in_place |= stored_arrays(space)
+        count = -1
+        while len(self.aliases) > count:  # names go round in loops
+            count = len(self.aliases)
+            for s in core.walk(function.body):
+                self.alias(s)
+
+    def alias(self, s: core.Stmt) -> None:
+        """Note the names that a statement gives to what is stored into in place."""
+        if isinstance(s, Assign) and self.is_alias(s.value):
+            self.aliases |= set(core.pattern_names(s.target))
+        elif isinstance(s, core.If):
+            merged = [m for m in s.merges if self.is_alias(m.then) or self.is_alias(m.orelse)]
+            self.aliases |= {m.name for m in merged}
+        elif isinstance(s, core.For | core.While):
+            carried = [c for c in s.carries if self.is_alias(c.init) or self.is_alias(c.next)]
+            self.aliases |= {name for c in carried for name in (c.name, c.out)}
+            if isinstance(s, core.For) and self.is_alias(s.items):
+                self.aliases |= set(core.pattern_names(s.target))
+
+    def is_alias(self, node: ast.expr) -> bool:
+        """Whether an expression gives what is stored into in place, or a part of it."""
+        if isinstance(node, ast.IfExp):
+            return self.is_alias(node.body) or self.is_alias(node.orelse)
+        if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute):
+            return node.func.attr in VIEW_CALLS and any(
+                map(self.is_alias, [node.func.value, *node.args])
+            )
+        if not isinstance(node, ast.Name | ast.Attribute | ast.Subscript):
+            return False
+        if not self.aliases.isdisjoint(roots_of(node)):
+            return True
+        return self.may_change(node) and not self.in_place.isdisjoint(outer_names(node))
 
     def statement(self, s: core.Stmt) -> None:
         if isinstance(s, Assign):
@@ -123,7 +157,7 @@ class Changing:
             for n in ast.walk(node):
                 if isinstance(n, ast.Name | ast.Attribute | ast.Subscript) and self.may_change(n):
                     n.changing = True  # type: ignore[union-attr]
-                    if not self.in_place.isdisjoint(outer_names(n)):
+                    if self.is_alias(n):
                         n.in_place = True  # type: ignore[union-attr]
             return node
 
@@ -143,6 +177,8 @@ class Changing:
 
     def may_change(self, node: ast.expr) -> bool:
         """Whether evaluating a name, attribute or item again may give something else."""
+        if not self.aliases.isdisjoint(roots_of(node)):
+            return getattr(node, "attr", "") not in STATIC_ATTRIBUTES
         if isinstance(node, ast.Name):
             return node.id in self.names or self.is_stored(node)
         if isinstance(node, ast.Attribute):

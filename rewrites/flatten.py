@@ -99,6 +99,15 @@ def ends(piece: ast.Slice) -> tuple[ast.expr | None, ...]:
     return piece.lower, piece.upper, piece.step
 
 
+def is_alias(node: ast.expr) -> bool:
+    """Whether a name is given to an array that is stored into later, or to what holds it."""
+    if isinstance(node, ast.IfExp):
+        return is_alias(node.body) or is_alias(node.orelse)
+    if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute):
+        return node.func.attr in VIEW_CALLS and any(map(is_alias, [node.func.value, *node.args]))
+    return isinstance(node, ast.Name | ast.Attribute | ast.Subscript) and hasattr(node, "in_place")
+
+
 class Flatten:
     def __init__(self, activity: Activity, resolver: Resolver, names: Names) -> None:
         self.activity, self.resolver, self.names = activity, resolver, names
@@ -138,7 +147,7 @@ class Flatten:
             )
             self.emit(replace(s, test=test, then=then, orelse=orelse, merges=merges))
         elif isinstance(s, For | While):
-            inits = [self.atom(c.init) for c in s.carries]
+            inits = [c.init if is_alias(c.init) else self.atom(c.init) for c in s.carries]
             head = {}
             if isinstance(s, For) and self.active(s.items):
                 head["items"] = self.iterable(s.target, s.items)
@@ -158,7 +167,7 @@ class Flatten:
         for s in block:
             self.statement(s)
         self.origin = core.NOWHERE
-        values = [self.atom(e) for e in ends]
+        values = [e if is_alias(e) else self.atom(e) for e in ends]
         done, self.out = tuple(self.out), outer
         return done, values
 
@@ -172,7 +181,7 @@ class Flatten:
 
     def assign(self, s: Assign) -> None:
         if not self.active(s.value):
-            self.emit(replace(s, value=self.as_it_is(s.value)))
+            self.emit(s if is_alias(s.value) else replace(s, value=self.as_it_is(s.value)))
             return
         if isinstance(s.value, ast.Tuple | ast.List) and plain_tuple(s.target, s.value):
             if all(isinstance(t, str) for t in s.target):
