@@ -97,9 +97,24 @@ def iterators_as_lists(
         except NotClear as found_unclear:
             unclear.add(found_unclear.args[0])
             names = {n: c for n, c in names.items() if n not in unclear}
+    uses = uses_in(node.body, False)
+    for s in (n for n in found if isinstance(n, ast.For)):
+        for name in sorted(unclear & loads(s.iter)):
+            end = s.end_lineno or s.lineno, s.end_col_offset or 0
+            breaks = any(isinstance(n, ast.Break) for inner in s.body for n in ast.walk(inner))
+            if breaks and uses[name].last > end:
+                refuse_what_is_left(name, s)
     made = copy.copy(node)
     made.body = body
     return ast.fix_missing_locations(made)
+
+
+def refuse_what_is_left(name: str, node: ast.AST) -> None:
+    raise Refusal(
+        f"how much is left of the iterator {name!r} depends on its values",
+        "Make it a list, and read that by index.",
+        node,
+    )
 
 
 def groups_as_lists(s: ast.For, known: Known) -> ast.expr:
@@ -368,11 +383,7 @@ class Iterators(StatementWalk):
         for n in ast.walk(node):
             if isinstance(n, ast.Name) and n.id in self.names:
                 if self.names[n.id].last > place_of(n):
-                    raise Refusal(
-                        f"how much is left of the iterator {n.id!r} depends on its values",
-                        "Make it a list, and read that by index.",
-                        node,
-                    )
+                    refuse_what_is_left(n.id, node)
 
     def refuse_if_taken_later(self, name: str, value: ast.expr) -> None:
         """An iterator over another one takes its items one by one, not at once."""

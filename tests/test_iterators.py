@@ -6,8 +6,11 @@ import itertools
 from collections.abc import Iterator
 from typing import Any
 
+import numpy
 import pytest
 
+import overt
+from overt.rewrites.refusal import Refusal
 from tests.ways import assert_every_way
 
 
@@ -121,3 +124,23 @@ def searched(x: Any) -> Any:
 )  # fmt: skip
 def test_every_way(f: Any) -> None:
     assert_every_way(f)
+
+
+def total_of(items):
+    return sum(items)
+
+
+def left_by_data(x):
+    it = iter([1.0, 2.0, 3.0, 4.0])
+    seen = 0.0
+    for v in it:
+        seen += v * x
+        if seen > 2.0:
+            break
+    return total_of(it) * x
+
+
+def test_what_a_loop_leaves_to_a_function():
+    for way in (overt.jit, overt.grad, overt.vmap):
+        with pytest.raises(Refusal, match="how much is left of the iterator 'it'"):
+            way(left_by_data)(numpy.ones(2) if way is overt.vmap else 1.0)
