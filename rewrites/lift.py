@@ -77,6 +77,7 @@ class Module:
         self.source, self.source_of, self.surveying = source, source_of, surveying
         self.outermost = outermost and not surveying
         self.callees = Callees(source.namespace, source_of)
+        self.callees.resolver.functions = {f.name: f for f in source.functions}
         self.changed = False
         self.called: list[types.FunctionType] = []
         self.done: list[Function] = []

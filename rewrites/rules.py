@@ -12,7 +12,7 @@ import functools
 import inspect
 import linecache
 import types
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
 import overt.runtime
@@ -89,7 +89,7 @@ class Resolver:
         self.namespace = namespace
         self.load: Callable[[Any], Any] | None = None  # a user's function in core form
         self.functions: Mapping[str, core.Function] = {}  # those that the text itself defines
-        self.lists: dict[str, bool] = {}  # which of the user's functions give a list, once asked
+        self.lists: dict[str, set[str]] = {}  # the lists that the user's functions give, once asked
         self.members: tuple[set[str], set[str]] | None = None  # of the user's classes, once asked
 
     def is_users_method(self, name: str) -> bool:
@@ -102,7 +102,8 @@ class Resolver:
 
     def users_members(self) -> tuple[set[str], set[str]]:
         if self.members is None:
-            self.members = members_of(getattr(self.namespace, "globals", {}))
+            methods, others = members_of(getattr(self.namespace, "globals", {}))
+            self.members = methods | methods_inside(self.functions.values()), others
         return self.members
 
     def object(self, node: ast.expr) -> Any:
@@ -126,6 +127,18 @@ class Resolver:
                 look = getattr(self.namespace, "attribute", None)
                 return look(holder, node.attr) if look else getattr(holder, node.attr, None)
         return None
+
+
+def methods_inside(functions: Iterable[core.Function]) -> set[str]:
+    """The names of the methods of classes that functions define."""
+    return {
+        part.name
+        for f in functions
+        for s in core.walk(f.body)
+        if isinstance(s, core.Do) and isinstance(s.node, ast.ClassDef)
+        for part in s.node.body
+        if isinstance(part, ast.FunctionDef)
+    }
 
 
 def our_function(fn: Any) -> Any:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import ast
 import types
-from typing import TypeGuard
+from typing import Any, TypeGuard
 
 from overt.rewrites import core
 from overt.rewrites.core import Assign, For, Function, If, While
@@ -17,9 +17,12 @@ from overt.rewrites.rules import Resolver
 
 
 def lists_of(function: Function, resolver: Resolver) -> set[str]:
-    """Names that surely name a list or tuple; `half()` says so of what calls of `half` give."""
+    """Names that surely name a list or tuple.
+
+    `half()` says so of what calls of `half` give, `half()[1]` of an item of it.
+    """
     called = {c.func.id for c in calls_in(function.body, function.result) if is_name(c.func)}
-    found = {f"{name}()" for name in called if gives_list(name, resolver)}
+    found = {name + part for name in called for part in lists_given_by(name, resolver)}
     while True:
         before = len(found)
         for s in core.walk(function.body):
@@ -27,6 +30,8 @@ def lists_of(function: Function, resolver: Resolver) -> set[str]:
                 found.add(s.target)
             elif isinstance(s, Assign) and takes_last(s.value, found) and len(s.target) == 2:
                 found.add(s.target[1])
+            elif isinstance(s, Assign) and not isinstance(s.target, str):
+                found |= unpacked_lists(s.target, s.value, found)
             elif isinstance(s, If):
                 found |= {
                     m.name for m in s.merges if is_list(m.then, found) or is_list(m.orelse, found)
@@ -39,18 +44,29 @@ def lists_of(function: Function, resolver: Resolver) -> set[str]:
             return found
 
 
+def unpacked_lists(target: tuple[Any, ...], value: ast.expr, lists: set[str]) -> set[str]:
+    """Names of lists that what a function gives is unpacked to."""
+    if not isinstance(value, ast.Call) or not is_name(value.func):
+        return set()
+    name = value.func.id
+    return {t for i, t in enumerate(target) if isinstance(t, str) and f"{name}()[{i}]" in lists}
+
+
 def is_name(node: ast.expr) -> TypeGuard[ast.Name]:
     return isinstance(node, ast.Name)
 
 
-def gives_list(name: str, resolver: Resolver) -> bool:
-    """Whether the user's function of this name surely gives a list or tuple."""
+def lists_given_by(name: str, resolver: Resolver) -> set[str]:
+    """What calls of the user's function of this name surely give as lists: `()`, `()[0]`."""
     known = resolver.lists
     if name not in known:
-        known[name] = False  # while it is looked at: it may call itself
+        known[name] = set()  # while it is looked at: it may call itself
         function = function_of(name, resolver)
         if function is not None:
-            known[name] = is_list(function.result, lists_of(function, resolver))
+            inside, result = lists_of(function, resolver), function.result
+            items = result.elts if isinstance(result, ast.Tuple) else []
+            known[name] = {f"()[{i}]" for i, e in enumerate(items) if is_list(e, inside)}
+            known[name] |= {"()"} if is_list(result, inside) else set()
     return known[name]
 
 

@@ -73,7 +73,17 @@ def lists_in_a_list(x, y):
     return total
 
 
+def two_lists(x):
+    return [v * v for v in x], tuple(2.0 * v for v in x)
+
+
+def several_results(x, y):
+    first, second = two_lists(x)
+    return weighted(first * len(y)) + weighted(second * 2) + weighted(2 * first[1:]) * y[0]
+
+
 PROGRAMS = [
+    several_results,
     parts_of_helpers, overlapping, whole, repeated, repeated_by_its_length, turned, parameter,
     in_dictionary, lists_in_a_list,
 ]  # fmt: skip

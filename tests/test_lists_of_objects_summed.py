@@ -60,3 +60,32 @@ def test_as_python(f):
         want = f(list(map(float, lane)), 0.25)
         numpy.testing.assert_allclose(jitted(lane, 0.25), want, rtol=1e-5)
         numpy.testing.assert_allclose(got, want, rtol=1e-5)
+
+
+def test_methods_of_a_class_inside():
+    def f(x, tol):
+        class Inside:
+            def __init__(self):
+                self.entries = []
+
+            def __enter__(self):
+                return self
+
+            def __exit__(self, *_):
+                return False
+
+            def add(self, v):
+                if abs(v) < tol:
+                    return False
+                self.entries.append(v)
+                return True
+
+        skipped = 0
+        with Inside() as inside:
+            for v in x:
+                if not inside.add(v):
+                    skipped += 1
+        return sum(inside.entries) + skipped * tol
+
+    x = numpy.array([0.5, -0.3, 0.1], numpy.float32)
+    numpy.testing.assert_allclose(overt.jit(f)(x, 0.25), f(list(map(float, x)), 0.25), rtol=1e-5)
