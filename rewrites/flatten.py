@@ -244,8 +244,12 @@ class Flatten:
 
     def atom(self, node: ast.expr) -> ast.expr:
         """The expression as a name or constant, or as it is where that is cheap and not active."""
-        if isinstance(node, ast.Name) and getattr(node, "changing", False):
-            held = self.names.fresh(node.id)
+        if (
+            isinstance(node, ast.Name)
+            and getattr(node, "changing", False)
+            and not self.active(node)
+        ):
+            held = self.names.fresh(node.id)  # type: ignore[attr-defined]
             self.emit(Assign(held, self.as_it_is(node), core.part_of(self.origin)))
             return core.name(held)
         if isinstance(node, ast.Name | ast.Constant):
