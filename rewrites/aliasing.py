@@ -162,6 +162,7 @@ class Aliases(Besides):
                 self.check_method(s, alive - targets)
             elif s.in_place:
                 self.check_operator(s, alive - targets)
+                self.check_method(s, alive - targets)
             self.check_calls(s, s.value, alive - targets)
             return s, (alive - targets) | self.live(s.value)
         if isinstance(s, If):

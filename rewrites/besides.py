@@ -53,6 +53,9 @@ SHARED = (
     "open", "met_again",
 )  # fmt: skip
 
+# Calls that give the object back that they change.
+STORING = ("@set_item", "@in_place", "@appended", "@changed")
+
 
 class Besides(Relations, Known):
     """Checks, before a change, of what is read later."""
@@ -121,6 +124,12 @@ class Besides(Relations, Known):
         return found
 
     @functools.cached_property
+    def carried(self) -> dict[str, ast.expr]:
+        """What the variables of loops are before these, inside and after them."""
+        loops = [s for s in core.walk(self.body) if isinstance(s, core.For | core.While)]
+        return {n: c.init for s in loops for c in s.carries for n in (c.name, c.out)}
+
+    @functools.cached_property
     def fields_of_tuples(self) -> set[str]:
         return fields_of_tuples(getattr(self.load, "space", {}))
 
@@ -144,15 +153,23 @@ class Besides(Relations, Known):
         if not isinstance(call.func, ast.Attribute):
             return []
         own = self.own_method(call.func)
-        if own is None and call.func.attr in ("__enter__", "__exit__"):
-            return []  # most managers are those of libraries
+        of_others = call.func.attr in ("__enter__", "__exit__") or hasattr(call, "alike")
+        if own is None and of_others:
+            return []  # most managers, lists and arrays are those of libraries
         return [(own, 1)] if own is not None else self.methods(call.func)
 
     def own_method(self, node: ast.Attribute) -> Function | None:
         """The method of an object that has just been made: `car = Car(x)`, `car.step()`."""
         value = node.value
-        while isinstance(value, ast.Name) and value.id in self.values:
-            value = self.values[value.id]
+        while True:
+            if isinstance(value, ast.Name) and value.id in self.values:
+                value = self.values[value.id]
+            elif isinstance(value, ast.Name) and value.id in self.carried:
+                value = self.carried[value.id]
+            elif isinstance(value, ast.Call) and core.is_call_of(value, *STORING):
+                value = value.args[0]
+            else:
+                break
         if not (isinstance(value, ast.Call) and isinstance(value.func, ast.Name)):
             return None
         kind = value.func.id

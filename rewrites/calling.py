@@ -36,6 +36,7 @@ from overt.rewrites.sites import (
     is_given,
     is_made,
 )  # fmt: skip
+from overt.runtime.containers import OPERATORS
 
 # Iterators that give one object several times.
 REPEATING = frozenset("repeat cycle tee product combinations_with_replacement".split())
@@ -62,6 +63,7 @@ class Calls(Objects):
             return self.stored(node, args)
         if core.is_call_of(node, "@in_place", "@change_there"):
             self.change(args[0], False)
+            self.by_method(node, args[0])
             return args[0]
         if core.is_call_of(node, "@changed_too"):
             return every
@@ -208,18 +210,24 @@ class Calls(Objects):
             self.change((r for r in self.items(args[0]) if not r.view), False)
         grows = core.is_call_of(node, "@appended", "@changed")
         kept = NOTHING.union(*args[1 if grows else 2 :])
-        method = method_called(node)
-        functions = self.known.callees(method) if method is not None else []
+        functions = self.by_method(node, args[0])
         if not functions and (grows or not any(map(is_of_array, node.args[1:2]))):
             for r in args[0]:
                 self.hold(r.site, ITEMS, kept)
                 again = nested or core.is_call_of(node, "@stored_back")  # it is there already
                 if not again and not getattr(node, "changes_item", False):
                     self.store(r.site, kept, id(node))
-        for function, first in functions:
-            given = [args[0], *args[2:]] if first else args[2:]
-            self.applied(id(node), self.known.summary(function), given, {})
         return args[0]
+
+    def by_method(self, node: ast.Call, holder: Refs) -> list[tuple[Function, int]]:
+        """The methods of a user's object that a store or an operator may be; what they do."""
+        method = method_called(node)
+        functions = self.known.callees(method) if method is not None else []
+        for function, first in functions:
+            given = [self.of(a) for a in method.args]  # type: ignore[union-attr]
+            given = [holder, *given] if first else given
+            self.applied(id(node), self.known.summary(function), given, {})
+        return functions
 
     def made(
         self, node: ast.Call, functions: list[tuple[Function, int]], args: list[Refs],
@@ -334,13 +342,24 @@ class Calls(Objects):
 
 
 def method_called(node: ast.expr) -> ast.Call | None:
-    """The call that `changed(o, "add", v)` is if `o` is an object with such a method."""
-    if not core.is_call_of(node, "@changed", "@popped") or len(node.args) < 2:  # type: ignore
+    """The call that a store, an operator or `changed(o, "add", v)` is if `o` has such a method."""
+    if not isinstance(node, ast.Call) or len(node.args) < 2:
         return None
-    holder, method, *args = node.args  # type: ignore[attr-defined]
-    if not isinstance(method, ast.Constant):
+    holder, *args = node.args
+    if core.is_call_of(node, "@changed", "@popped", "@in_place"):
+        method, *args = args
+        if not isinstance(method, ast.Constant):
+            return None
+        name = str(method.value)
+        name = OPERATORS[name][0] if name in OPERATORS else name
+    elif core.is_call_of(node, "@appended", "@set_item"):
+        name = "append" if core.is_call_of(node, "@appended") else "__setitem__"
+    else:
         return None
-    return ast.Call(ast.Attribute(holder, str(method.value), ast.Load()), args, [])
+    call = ast.Call(ast.Attribute(holder, name, ast.Load()), args, [])
+    if not core.is_call_of(node, "@changed", "@popped"):
+        call.alike = True  # type: ignore[attr-defined]  # mostly of lists and arrays
+    return call
 
 
 def is_of_array(index: ast.expr) -> bool:

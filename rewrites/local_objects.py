@@ -122,6 +122,16 @@ def candidates(node: ast.FunctionDef, kind: Callable[[ast.expr], Kind | None]) -
             apart |= set(n.names)
         elif isinstance(n, COMPREHENSIONS):
             apart |= targets_of(n)
+        elif isinstance(n, ast.Try) and any(map(handles_missing, n.handlers)):
+            apart |= {name.id for s in n.body for name in ast.walk(s) if isinstance(name, ast.Name)}
         elif isinstance(n, ast.MatchAs | ast.MatchStar | ast.ExceptHandler):
             apart.add(n.name or "")
     return [name for name, classes in made.items() if len(classes) == 1 and name not in apart]
+
+
+def handles_missing(handler: ast.ExceptHandler) -> bool:
+    """Whether a handler is run where an attribute was not set."""
+    if handler.type is None:
+        return True
+    kinds = {getattr(n, "id", getattr(n, "attr", "")) for n in ast.walk(handler.type)}
+    return not kinds.isdisjoint(("AttributeError", "Exception", "BaseException"))

@@ -29,6 +29,7 @@ from overt.rewrites.sites import (
     Ref,
     Refs,
     Summary,
+    is_attribute_of_given,
     is_given,
 )  # fmt: skip
 
@@ -293,6 +294,8 @@ def summary_of(function: Function, known: Known) -> Summary:
     for change, surely in work.changed.items():
         if is_given(change.ref.site) and change.ref.view != MAYBE:
             if core.base(given_name(change.ref.site)) in function.foreign:
+                if is_attribute_of_given(change.ref.site):  # unless it is an array
+                    changed.setdefault(change.ref, False)
                 continue  # it is changed where it stands
             changed[change.ref] = surely or changed.get(change.ref, False)
     twins = frozenset(work.twins & outside.keys())

@@ -341,6 +341,7 @@ def require(flag: Any, error: Exception) -> None:
 
     def fail(found: Any) -> None:
         if not bool(found[0]):
+            refuse_if_caught(type(error))
             raise error
 
     each_lane([truth], active_lanes(), fail)

@@ -98,3 +98,30 @@ def test_every_way(f: Any) -> None:
         for run, wanted in or_refused:
             with contextlib.suppress(NotImplementedError, UnboundLocalError):
                 assert [float(y) for y in run(overt.numpy.array(POINTS))] == pytest.approx(wanted)
+
+
+def read_in_a_try(x: Any) -> Any:
+    e = Empty()
+    if x > 1.0:
+        e.v = x
+    try:
+        return e.v * x
+    except AttributeError:
+        return 3.0 * x
+
+
+def a_variable_in_a_try(x: Any) -> Any:
+    if x > 1.0:
+        v = x
+    try:
+        return v * x
+    except UnboundLocalError:
+        return 3.0 * x
+
+
+@pytest.mark.parametrize("f", (read_in_a_try, a_variable_in_a_try))
+def test_read_in_a_try(f: Any) -> None:
+    assert [float(overt.grad(f)(x)) for x in POINTS] == pytest.approx([3.0, 2.0 * POINTS[1]])
+    with contextlib.suppress(UnboundLocalError, overt.errors.StagingError):
+        got = overt.vmap(f)(overt.numpy.array(POINTS))
+        assert [float(y) for y in got] == pytest.approx([3.0 * POINTS[0], POINTS[1] ** 2])

@@ -163,3 +163,47 @@ def test_right_or_refused(f: Any) -> None:
     for way, wanted in ((overt.jit, f(2.0)), (overt.grad, slope)):
         with contextlib.suppress(NotImplementedError):
             assert float(way(f)(2.0)) == pytest.approx(wanted, rel=1e-4)
+
+
+class Row:
+    def __init__(self, d: Any) -> None:
+        self.d = d
+
+    def __iadd__(self, other: Any) -> Any:
+        self.d += other.d
+        return self
+
+    def __setitem__(self, i: Any, v: Any) -> None:
+        self.d[i] = v
+
+    def append(self, v: Any) -> None:
+        self.d[0] = v
+
+
+def by_an_operator(x: Any) -> Any:
+    d = np.ones(3)
+    row = Row(d)
+    row += Row(np.ones(3) * x)
+    return d.sum()
+
+
+def by_a_store(x: Any) -> Any:
+    d = np.ones(3)
+    row = Row(d)
+    row[0] = x * x
+    return d.sum()
+
+
+def by_a_method_named_append(x: Any) -> Any:
+    row = Row(np.ones(3))
+    for k in range(2):
+        row.append(x * k)
+    d = row.d
+    row.append(x * x)
+    return d.sum()
+
+
+@pytest.mark.usefixtures("quiet_x64")
+@pytest.mark.parametrize("f", (by_an_operator, by_a_store, by_a_method_named_append))
+def test_what_an_object_was_given_changes_with_it(f: Any) -> None:
+    test_right_or_refused(f)

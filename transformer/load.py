@@ -30,6 +30,7 @@ from overt.rewrites.sharing import MAKERS
 from overt.runtime.containers import COPIED
 from overt.runtime.ownership import is_users, is_users_file, is_users_module
 from overt.runtime.saved import Saved
+from overt.runtime.special_methods import original
 from overt.runtime.undefined import UndefinedValue
 from overt.runtime.world import is_users_object
 from overt.transformer.call_kinds import kind_of_call
@@ -417,6 +418,7 @@ def called_by(resolver: Resolver, name: str) -> core.Function | None:
 
 def users_function(fn: Any) -> core.Function | None:
     """A function of the user's in core form."""
+    fn = original(fn)
     if not isinstance(fn, types.FunctionType) or "site-packages" in fn.__code__.co_filename:
         return None
     if (fn.__module__ or "").partition(".")[0] in ("overt", "numpy"):
