@@ -202,6 +202,8 @@ class Expressions(ast.NodeTransformer):
                 if self.callees.is_builtin(f, isinstance, type) and node.args:
                     return not self.may_be_of_any_kind(node.args[0])
                 asked = self.callees.is_builtin(f, len) and node.args
+                if self.asks_for_attribute(node):
+                    return False
                 return not (asked and (self.is_selection(asked[0]) or self.is_grown(asked[0])))
             simple = self.callees.is_builtin(f, *SIMPLE)
             return simple and not has_key(node) and all(self.plain(a) for a in node.args)
@@ -210,6 +212,12 @@ class Expressions(ast.NodeTransformer):
         if not isinstance(f, ast.Attribute) or f.attr not in PLAIN_METHODS:
             return False
         return not MAY_BE_CHOSEN.get() or self.plain(f.value)
+
+    def asks_for_attribute(self, node: ast.Call) -> bool:
+        """Whether a call asks for an attribute that a function may set where data says."""
+        asks = self.callees.is_builtin(node.func, hasattr) and len(node.args) == 2
+        name = getattr(node.args[1], "value", "") if asks else "__"
+        return asks and not (name in PLAIN_ATTRIBUTES or str(name).startswith("__"))
 
     def visit_BoolOp(self, node: ast.BoolOp) -> ast.expr:
         values = [self.visit(v) for v in node.values]
@@ -423,6 +431,8 @@ class Expressions(ast.NodeTransformer):
                 return self.helper("of_kind", node.func, *args)
         if target is type and len(args) == 1 and not self.plain(node.args[0]):
             return self.helper("kind_of", *args)
+        if self.asks_for_attribute(node):
+            return self.helper("has_attribute", *args)
         if target is isinstance and len(args) == 2:
             if may_be_container(node.args[1]) or self.may_be_of_any_kind(node.args[0]):
                 return self.helper("is_kind", *args)
