@@ -115,6 +115,9 @@ class Besides(Relations, Known):
             inner.data_of = without_own(self.data_of, function)
         self.open.append(id(function))
         found = summary_of(function, inner)
+        if id(function) in self.met_again:  # what its own calls do, too
+            self.summaries[id(function)] = found
+            found = summary_of(function, inner)
         self.open.pop()
         space = getattr(self.load, "space", None)
         own = any(function is f for f in self.nested.values())

@@ -203,7 +203,26 @@ def by_a_method_named_append(x: Any) -> Any:
     return d.sum()
 
 
+class Tree:
+    def __init__(self, v: Any, kids: Any = ()) -> None:
+        self.v, self.kids = v, list(kids)
+
+    def scale(self, s: Any) -> None:
+        self.v *= s
+        for kid in self.kids:
+            kid.scale(s)
+
+
+def by_a_method_that_calls_itself(x: Any) -> Any:
+    leaf = np.ones(2) * x
+    tree = Tree(np.ones(2), [Tree(np.ones(2), [Tree(leaf)])])
+    tree.scale(x)
+    return leaf.sum()
+
+
 @pytest.mark.usefixtures("quiet_x64")
-@pytest.mark.parametrize("f", (by_an_operator, by_a_store, by_a_method_named_append))
+@pytest.mark.parametrize(
+    "f", (by_an_operator, by_a_store, by_a_method_named_append, by_a_method_that_calls_itself)
+)
 def test_what_an_object_was_given_changes_with_it(f: Any) -> None:
     test_right_or_refused(f)
