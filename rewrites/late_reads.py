@@ -21,11 +21,13 @@ from overt.rewrites.scopes import CHANGING, free_names, locals_of, own_nodes, ta
 Known = Callable[[ast.expr], str]  # "module.name" of what an expression names outside
 Nested = dict[str, ast.FunctionDef | ast.Lambda]
 LOOPS = (ast.For, ast.While)
+COMPREHENSIONS = (ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp)
 
 
 def refuse_late_reads(node: ast.FunctionDef, known: Known) -> None:
     """Errors: Refusal where a variable's iterator is used after a change of what it runs over."""
     found = [n for s in node.body for n in (s, *own_nodes(s))]
+    refuse_stores_in_comprehensions(found, known)
     refuse_changes_of_what_is_read(node, found, known)
     made = [
         (name, value, n)
@@ -59,6 +61,21 @@ def refuse_late_reads(node: ast.FunctionDef, known: Known) -> None:
                     f"Make a list of the iterator: `{name} = list(...)`.",
                     n,
                 )
+
+
+def refuse_stores_in_comprehensions(found: list[ast.AST], known: Known) -> None:
+    """Errors: Refusal for `any(d.__setitem__(k, v) for ...)`, whose stores have no statements."""
+    comprehensions = (n for n in found if isinstance(n, COMPREHENSIONS))
+    for n in (n for made in comprehensions for n in ast.walk(made)):
+        if not isinstance(n, ast.Call):
+            continue
+        method = getattr(n.func, "attr", "") in ("__setitem__", "__delitem__")
+        if method or known(n.func) in ("_operator.setitem", "_operator.delitem"):
+            raise Refusal(
+                f"{ast.unparse(n.func)} changes a container in a comprehension",
+                "Write a loop of stores: `for k, v in pairs: d[k] = v`.",
+                n,
+            )
 
 
 def refuse_changes_of_what_is_read(

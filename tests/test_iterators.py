@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+import operator
 from collections.abc import Iterator
 from typing import Any
 
@@ -144,3 +145,24 @@ def test_what_a_loop_leaves_to_a_function():
     for way in (overt.jit, overt.grad, overt.vmap):
         with pytest.raises(Refusal, match="how much is left of the iterator 'it'"):
             way(left_by_data)(numpy.ones(2) if way is overt.vmap else 1.0)
+
+
+TABLE: dict[str, Any] = {}
+
+
+def stored_by_any(x):
+    any(TABLE.__setitem__(k, v * x) for k, v in [("a", 1.0), ("b", 2.0)])
+    return TABLE["a"] + TABLE["b"]
+
+
+def stored_by_a_list(x):
+    table: dict[str, Any] = {}
+    _ = [operator.setitem(table, k, x) for k in "ab"]
+    return table["a"] + table["b"]
+
+
+@pytest.mark.parametrize("function", [stored_by_any, stored_by_a_list])
+def test_stores_in_comprehensions(function):
+    for way in (overt.jit, overt.grad):
+        with pytest.raises(Refusal, match="changes a container in a comprehension"):
+            way(function)(1.0)
