@@ -144,6 +144,8 @@ class Operations(Bars):
                     and rank_of(out, self.shapes) == 1
                 )
                 self.pieces(x, g if flat else part)
+            elif repeats(application) and self.may_be_list(x.id):
+                self.acc(x.id, core.call(core.name("@sum_to"), part, x))
             elif bar.maybe_none and not whole and ast.dump(part) == ast.dump(g):
                 # of `d + 1`, an int perhaps
                 same = not elementwise or self.shape(x.id) == self.shape(out.id)
@@ -153,6 +155,24 @@ class Operations(Bars):
                 self.acc(x.id, part, array=False, maybe_none=False)
             else:
                 self.operand(x.id, part, out, elementwise)
+
+    def may_be_list(self, name: str) -> bool:
+        """Whether a name is a parameter of a helper, or what an unknown function gave."""
+        if self.shape(name) == SCALAR or name in self.arrays_made:
+            return False
+        if self.function.name != self.program.main.name:
+            if any(p.name == name for p in self.function.params):
+                return True
+        return any(
+            isinstance(s, Assign) and s.target == name and self.is_of_unknown(s.value)
+            for s in core.walk(self.function.body)
+        )
+
+    def is_of_unknown(self, value: ast.expr) -> bool:
+        if not isinstance(value, ast.Call) or isinstance(value.func, ast.Attribute):
+            return False
+        known = self.program.resolver.object(value.func) or self.program.callee(value.func)
+        return known is None
 
     def operand(self, name: str, part: ast.expr, out: ast.Name, elementwise: bool) -> None:
         spread = whole_spread(part)
@@ -242,6 +262,15 @@ def is_placed(part: ast.expr) -> bool:
     """Whether a cotangent has the type of what an item was taken from: a list, perhaps."""
     function = part.func if isinstance(part, ast.Call) else None
     return isinstance(function, ast.Name) and function.id.lstrip("@") == "place"
+
+
+def repeats(application: Application) -> bool:
+    """Whether an operation would give a list again and again: `2 * v`, `v + v`."""
+    if application.rule.name == "add":
+        left, right = application.operands[:2]
+        return ast.dump(left) == ast.dump(right)
+    whole = [x for x in application.operands if isinstance(x, ast.Constant)]
+    return application.rule.name == "multiply" and any(type(x.value) is int for x in whole)
 
 
 def whole_spread(node: ast.expr) -> ast.expr | None:

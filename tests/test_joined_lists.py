@@ -82,7 +82,23 @@ def several_results(x, y):
     return weighted(first * len(y)) + weighted(second * 2) + weighted(2 * first[1:]) * y[0]
 
 
+def twice(items):
+    return 2 * items
+
+
+def with_itself(items):
+    return items + items
+
+
+def in_helpers(x, y):
+    made = {"gathered": gathered}["gathered"](y)
+    triple = lambda items: items * 3  # noqa: E731
+    total = weighted(twice(gathered(x))) + weighted(with_itself([x[0], y[0]]))
+    return total + weighted(triple([x[1], y[1]])) + weighted(made * 2) + twice(x[2])
+
+
 PROGRAMS = [
+    in_helpers,
     several_results,
     parts_of_helpers, overlapping, whole, repeated, repeated_by_its_length, turned, parameter,
     in_dictionary, lists_in_a_list,
