@@ -11,6 +11,7 @@ import keyword
 from typing import Any
 
 from overt.rewrites import core
+from overt.rewrites.masks import is_mask
 
 
 def plainer(node: ast.expr) -> ast.expr:
@@ -53,6 +54,8 @@ def led(node: ast.expr) -> tuple[float | int | None, ast.expr | None]:
 
 def times(front: float | int, rest: ast.expr) -> ast.expr:
     """A number times a product, as the first of its factors: `2 * x * y`."""
+    if front in (1, -1) and is_mask(rest):
+        return ast.BinOp(literal(float(front)), ast.Mult(), rest)
     if front == 1:
         return rest
     if front == -1:
@@ -131,14 +134,10 @@ class Plainer(ast.NodeTransformer):
         elif isinstance(op, ast.Mult):
             if a is not None and b is not None:
                 return literal(a * b)
-            if a == 1:
-                return right
-            if b == 1:
-                return left
-            if a == -1:
-                return ast.UnaryOp(ast.USub(), right)
-            if b == -1:
-                return ast.UnaryOp(ast.USub(), left)
+            if a in (1, -1):
+                return times(a, right)  # type: ignore[arg-type]
+            if b in (1, -1):
+                return times(b, left)  # type: ignore[arg-type]
             if minus_left is not None and a is None:
                 return ast.UnaryOp(ast.USub(), self.combine(ast.BinOp(minus_left, op, right)))
             if minus_right is not None and b is None:

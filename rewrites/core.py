@@ -36,6 +36,8 @@ class Origin:
 
 
 NOWHERE = Origin()
+# What is noted on an expression, besides its fields.
+KEPT = ("text", "changing", "mask", "lineno", "col_offset", "end_col_offset", "end_lineno")
 PART = "part"
 TANGENT = "tangent"
 
@@ -325,7 +327,15 @@ def _substitute(node: Any, table: Mapping[str, ast.expr]) -> Any:
         table = {k: v for k, v in table.items() if k not in hidden}
     fields = {key: _substitute(value, table) for key, value in ast.iter_fields(node)}
     new = type(node)(**fields)
-    for attribute in ("text", "changing", "lineno", "col_offset", "end_col_offset", "end_lineno"):
+    for attribute in (
+        "text",
+        "changing",
+        "mask",
+        "lineno",
+        "col_offset",
+        "end_col_offset",
+        "end_lineno",
+    ):
         value = getattr(node, attribute, None)
         if value is not None:
             setattr(new, attribute, value)

@@ -38,6 +38,7 @@ from overt.rewrites.core import (
 from overt.rewrites.evaluation_order import in_order
 from overt.rewrites.listed import as_array, takes_arrays
 from overt.rewrites.literals import is_literal
+from overt.rewrites.masks import mark_masks
 from overt.rewrites.numpy_results import is_filled
 from overt.rewrites.refusal import Refusal
 from overt.rewrites.rules import Resolver
@@ -67,7 +68,8 @@ def flatten(
     body = work.block(function.body)
     work.out, work.origin, work.holder = [], function.result_origin, ""
     result = work.result(function.result)
-    return replace(function, body=(*body, *work.out), result=result), activity
+    function = replace(function, body=(*body, *work.out), result=result)
+    return mark_masks(function, resolver), activity
 
 
 class Joins(ast.NodeTransformer):

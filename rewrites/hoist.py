@@ -10,6 +10,7 @@ def f(a, x):                          def scale(a, x, v):
 from __future__ import annotations
 
 import ast
+import sys
 from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
@@ -122,7 +123,7 @@ def names_outside(f: Function) -> frozenset[str]:
 def local_defaults(function: Function) -> dict[str, tuple[int, ast.expr]]:
     """Parameters whose default is no literal: their place and that value."""
     return {
-        core.base(p.name): (i, p.default)
+        core.base(p.name): (sys.maxsize if p.kind == "keyword" else i, p.default)
         for i, p in enumerate(function.params)
         if p.default is not None and not is_literal(p.default)
     }

@@ -441,15 +441,15 @@ class Expressions(ast.NodeTransformer):
                 x = ast.arguments([], [ast.arg("x")], None, [], [], None, [])
                 args[0] = ast.Lambda(x, self.helper("text", node.args[0], core.name("x")))
             elif name in ("map", "filter", "reduce"):
-                args[0] = self.as_lifted(node.args[0])
+                args[0] = self.builtin_given(node.args[0], node) or self.as_lifted(node.args[0])
         elif self.callees.is_builtin(node.func, *OF_OBJECTS):
             pass  # they ask the function itself, not the form of it that runs
         elif is_ours(target, "runtime") or is_library(target):
-            args = [self.passed(old, new) for old, new in zip(node.args, args, strict=True)]
+            args = [self.passed(old, new, node) for old, new in zip(node.args, args, strict=True)]
             args = self.arrays_of_lists(node, target, args)
         for k in keywords:
             if k.arg == "key" and isinstance(k.value, ast.Name | ast.Attribute):
-                k.value = self.as_lifted(k.value)
+                k.value = self.builtin_given(k.value, node) or self.as_lifted(k.value)
         return ast.copy_location(ast.Call(callee, args, keywords), node)
 
     def arrays_of_lists(self, node: ast.Call, target: Any, args: list[ast.expr]) -> list[ast.expr]:
@@ -586,9 +586,20 @@ class Expressions(ast.NodeTransformer):
         hidden = self.hidden | self.lifter.cells
         return not core.is_local(name) and name not in hidden and name not in self.callees.namespace
 
-    def passed(self, old: ast.expr, new: ast.expr) -> ast.expr:
+    def builtin_given(self, f: ast.expr, call: ast.Call) -> ast.expr | None:
+        """Our form of `max`, given to a function that calls it: `map(max, rows)`."""
+        if all(self.plain(a) for a in call.args if a is not f):
+            return None
+        for builtin, name in STAGED_BUILTINS.items():
+            if builtin is not print and self.callees.is_builtin(f, builtin):
+                return core.name(f"@{name}")
+        return None
+
+    def passed(self, old: ast.expr, new: ast.expr, call: ast.Call) -> ast.expr:
         """An argument of a function that is not lifted: a user's function goes in lifted form."""
         if isinstance(old, ast.Name | ast.Attribute):
+            if (ours := self.builtin_given(old, call)) is not None:
+                return ours
             value = self.object(old)
             if isinstance(value, types.FunctionType):
                 return self.as_lifted(old)

@@ -48,6 +48,7 @@ from overt.rewrites.shared_defaults import Default, shared_defaults
 from overt.rewrites.stores_as_calls import calls_as_stores
 from overt.rewrites.storing import names_of_arrays, names_of_numbers
 from overt.rewrites.tail_calls import tail_calls_as_loop
+from overt.rewrites.truth_values import truths_counted
 from overt.rewrites.views import assigned_names, written_through
 
 
@@ -59,7 +60,7 @@ def normalize(node: ast.FunctionDef | ast.Lambda, text: Text) -> core.Function:
             keep_interleaved(function, text.generator, text.methods)
         node = without_endless(node, text.generator, text.known)
         node = ended_by_data(node, text.generator, text.known)
-    return Builder(Names(), text).function(node, {}, text.default)
+    return truths_counted(Builder(Names(), text).function(node, {}, text.default), text.object)
 
 
 def copied(node: Any) -> Any:

@@ -14,9 +14,10 @@ import operator
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any, NoReturn
 
-from overt.runtime.array import Array
+from overt.runtime.array import Array, DeviceArray
 from overt.runtime.asked_again import MAY_BE_CHOSEN, AskedOfText
 from overt.runtime.changes import with_parts
+from overt.runtime.errors import StagingError
 from overt.runtime.joined_values import (
     by_reference,
     is_copy,
@@ -26,11 +27,14 @@ from overt.runtime.joined_values import (
     refuse_copies,
 )
 from overt.runtime.none_or import NoneOr, opened
-from overt.runtime.parts import blank, parts_of
+from overt.runtime.parts import blank, is_array, parts_of
 from overt.runtime.record import RECORDING
 from overt.runtime.tree_registry import register_pytree_node
 from overt.runtime.undefined import UndefinedValue
 from overt.runtime.world import CONTAINERS, Held, World, attributes_of, is_container
+
+# Operations that give one of their operands.
+CHOOSING = frozenset("where select maximum minimum fmax fmin clip".split())
 
 __all__ = [
     "Chosen", "Reach", "copied", "either_object", "is_chosen", "note_containers", "note_handed_on",
@@ -300,6 +304,7 @@ def where_is(x: Any, other: Any) -> Any:
     if not is_chosen(x):
         if is_object(x) and is_object(other) and x is not other:
             refuse_copies(x, other)
+        refuse_values(x, other)
         return x is other
     found: Any = False
     for i, each in enumerate(x.__overt_objects__):
@@ -315,6 +320,43 @@ def where_is(x: Any, other: Any) -> Any:
 
 def bool_of(x: Any) -> Any:
     return x
+
+
+def refuse_values(x: Any, other: Any) -> None:
+    """Refuse to say of two numbers or arrays whether they are one, where that may be so."""
+    from overt.runtime.arranging import is_open
+
+    if x is other or not (is_open(x) or is_open(other)) or not (is_array(x) and is_array(other)):
+        return
+    if (
+        not stands_for_another(x)
+        and not stands_for_another(other)
+        and not (is_argument(x) and is_argument(other))
+    ):
+        return
+    raise StagingError(
+        "`is` asks whether two numbers or arrays are one object, which a value that is known only "
+        "later does not tell; compare them, `a == b`, or keep a flag or an index of what was chosen"
+    )
+
+
+def is_argument(x: Any) -> bool:
+    """Whether a value is an argument of the function that is staged, or of a region in it."""
+    from overt.runtime.staging import Symbolic
+
+    return type(x) is Symbolic and x.node is x.graph.source
+
+
+def stands_for_another(x: Any) -> bool:
+    """Whether a value may be one that a branch or loop was given or has chosen."""
+    from overt.runtime.staging import Control, Symbolic
+
+    if type(x) is not Symbolic:
+        return isinstance(x, Array) and not isinstance(x, DeviceArray)
+    if is_argument(x):
+        return x.graph.parent is not None
+    made_by = x.node.primitive
+    return isinstance(made_by, Control) or made_by.name in CHOOSING
 
 
 def copied(x: Any, stays: Callable[[Any], bool] = lambda x: False) -> Any:
