@@ -598,9 +598,9 @@ class Expressions(ast.NodeTransformer):
     def passed(self, old: ast.expr, new: ast.expr, call: ast.Call) -> ast.expr:
         """An argument of a function that is not lifted: a user's function goes in lifted form."""
         if isinstance(old, ast.Name | ast.Attribute):
-            if (ours := self.builtin_given(old, call)) is not None:
-                return ours
             value = self.object(old)
+            if not isinstance(value, type) and (ours := self.builtin_given(old, call)) is not None:
+                return ours  # a type says of which kind something is
             if isinstance(value, types.FunctionType):
                 return self.as_lifted(old)
         return new

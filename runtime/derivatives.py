@@ -144,8 +144,11 @@ def _broadcast_to(g: Any, shape: tuple[int, ...]) -> Any:
 
 def _cast_to(g: Any, like: Any) -> Any:
     target, found = dtype_of(like), dtype_of(g)
-    if target == found or not (dtypes.is_inexact(target) and dtypes.is_inexact(found)):
+    if target == found or not dtypes.is_inexact(target):
         return g
+    if not dtypes.is_inexact(found):  # a factor as it was, in which more does not find room
+        small = found.itemsize < 4 and hasattr(g, "astype")
+        return g.astype(dtypes.canonicalize(target)) if small else g
     if dtypes.is_complex(found) and not dtypes.is_complex(target):
         return _cast_to(g.real, like)  # a real variable moves the real part only
     if type(like) in NUMBERS or type(g) in NUMBERS:

@@ -84,3 +84,14 @@ def test_is_on_values_made_anew():
         return (y * 2 if y is x else 0.0) + (z if z is x else 3 * z)
 
     assert float(overt.jit(f)(0.7)) == pytest.approx(f(0.7))
+
+
+def kinds_given(x):
+    a = np.array([x, 2.5], float)
+    flags = np.zeros(2, bool)
+    n = a.astype(int).sum() + np.asarray(x, int) if isinstance(x, (int, float)) else flags.sum()
+    return a.sum() * 2 + n * x
+
+
+def test_kinds_given_to_functions_stay_kinds():
+    assert_every_way(kinds_given, plain=lambda x: (x + 2.5) * 2 + (int(x) + 2 + int(x)) * x)
