@@ -40,6 +40,7 @@ from overt.rewrites.listed import as_array, takes_arrays
 from overt.rewrites.literals import is_literal
 from overt.rewrites.masks import mark_masks
 from overt.rewrites.numpy_results import is_filled
+from overt.rewrites.paired_items import Pairs
 from overt.rewrites.refusal import Refusal
 from overt.rewrites.rules import Resolver
 from overt.rewrites.sharing import VIEW_CALLS
@@ -63,6 +64,10 @@ def flatten(
     activity.watch(function)
     activity.perhaps_dicts = used_as_dicts(function)
     activity.block(function.body)
+    pairs = Pairs(resolver, names, activity)
+    function = replace(function, body=pairs.block(function.body))
+    if pairs.found:
+        activity.block(function.body)
     work = Flatten(activity, resolver, names)
     work.lists = lists_of(function, resolver)
     body = work.block(function.body)
@@ -484,7 +489,7 @@ class Flatten:
         )
         stem = "mapping" if isinstance(node, ast.DictComp) else "items"
         out, block = self.generator(node, list(node.generators), empty, stem, {})
-        for s in block:
+        for s in Pairs(self.resolver, self.names).block(block):
             self.activity.statement(s)
             self.statement(s)
         return core.name(out)

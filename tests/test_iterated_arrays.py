@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy
 import pytest
 
@@ -86,3 +88,33 @@ def test_lists_held_between_bounds():
     p = [0.3, 1.5, -0.2]
     numpy.testing.assert_allclose(overt.grad(f)(p), [1.0, 0.0, 0.0])
     numpy.testing.assert_allclose(overt.jvp(f, (p,), ([1.0, 1.0, 1.0],))[1], 1.0)
+
+
+def pairs_as_lists(a):
+    rows = [list(r) for r in zip(a[0], a[1], [1, 2, 3], strict=True)]
+    rows[0][1] = rows[0][1] * 2
+    return sum(p * p * q * k for p, q, k in rows)
+
+
+def pairs_by_one_name(a):
+    total = 0.0
+    for i, r in enumerate(zip(a[0], a[1], strict=True)):
+        if r[0] > 1.0:
+            continue
+        total += i * r[0] * max(r) + total * r[1]
+    for r, z in zip(zip(a[1], a[0], strict=True), a[0], strict=True):
+        total += r[0] * r[1] * z + sum(sorted(r)[1:])
+    for r in enumerate(a[1]):
+        total += r[0] * r[1] ** 2
+    return total
+
+
+@pytest.mark.parametrize("f", [pairs_as_lists, pairs_by_one_name])
+def test_a_name_for_what_is_paired(f: Any) -> None:
+    units = numpy.eye(6).reshape(2, 3, 2, 3)
+    parts = [slope(lambda t, u=u: f(X + t * u), 0.0) for row in units for u in row]
+    wanted = numpy.reshape(parts, (2, 3))
+    for made in (overt.grad(f), overt.jit(overt.grad(f)), overt.grad(overt.jit(f))):
+        numpy.testing.assert_allclose(made(np.array(X)), wanted, rtol=1e-5)
+    along = overt.jvp(f, (np.array(X),), (np.ones_like(X),))[1]
+    numpy.testing.assert_allclose(along, wanted.sum(), rtol=1e-5)
