@@ -28,6 +28,7 @@ from overt.rewrites.callees import (
 from overt.rewrites.conditions import asked_for_none, without_filter
 from overt.rewrites.instances import is_object
 from overt.rewrites.listed import array_operands
+from overt.rewrites.number_kinds import refuse_kind
 from overt.rewrites.numpy_receivers import TAKING
 from overt.rewrites.scopes import changes_objects, locals_of
 from overt.rewrites.selections import is_selection
@@ -410,6 +411,8 @@ class Expressions(ast.NodeTransformer):
         node = without_filter(node, self.object(node.func), self.plain)
         if (search := self.search(node)) is not None:
             return search
+        if self.asks_kind_of_chosen(node):
+            refuse_kind(node, self.lifter.file)
         callee = self.callee(node)
         args = [self.visit(a) for a in node.args]
         keywords = [ast.keyword(k.arg, self.visit(k.value)) for k in node.keywords]
@@ -585,6 +588,15 @@ class Expressions(ast.NodeTransformer):
     def is_unknown_global(self, name: str) -> bool:
         hidden = self.hidden | self.lifter.cells
         return not core.is_local(name) and name not in hidden and name not in self.callees.namespace
+
+    def asks_kind_of_chosen(self, node: ast.Call) -> bool:
+        """Whether a call asks of which kind a number is, where data has chosen that."""
+        asks = core.is_call_of(node, "@is_a", "@is_kind") or self.callees.is_builtin(
+            node.func, isinstance, type
+        )
+        asked = node.args[0] if asks and node.args else None
+        test = self.lifter.chosen.get(asked.id) if isinstance(asked, ast.Name) else None
+        return test is not None and not self.plain(test)
 
     def builtin_given(self, f: ast.expr, call: ast.Call) -> ast.expr | None:
         """Our form of `max`, given to a function that calls it: `map(max, rows)`."""

@@ -37,6 +37,7 @@ from overt.rewrites.lift_expressions import LITERALS, Expressions
 from overt.rewrites.lift_survey import calls_in, lists_in, passed_in, writes_elsewhere
 from overt.rewrites.lifted_results import direct, settled
 from overt.rewrites.liveness import prune
+from overt.rewrites.number_kinds import kinds_chosen
 from overt.rewrites.raising import as_check, checked, raised_later, waits
 from overt.rewrites.selections import selections
 
@@ -61,6 +62,8 @@ class FunctionLifter:
         mine = module.outermost and (function.name, function.origin) == (main.name, main.origin)
         self.given = {p.name for p in function.params if mine}
         self.selections, self.masks = selections(function.body)
+        self.chosen = kinds_chosen(function.body)
+        self.file = function.origin.file
         self.grown = Grown(function.body, function.result)
         self.names = core.Names()
         self.names.reserve(function)

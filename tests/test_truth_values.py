@@ -95,3 +95,15 @@ def kinds_given(x):
 
 def test_kinds_given_to_functions_stay_kinds():
     assert_every_way(kinds_given, plain=lambda x: (x + 2.5) * 2 + (int(x) + 2 + int(x)) * x)
+
+
+def of_one_kind(x):
+    v = 1 if x > 1 else 2.0
+    return x * 2 if isinstance(v, int) else x * 3
+
+
+def test_the_kind_of_a_number_that_data_chose():
+    assert float(overt.grad(of_one_kind)(1.9)) == 2.0
+    for way in (overt.jit(of_one_kind), overt.jit(overt.grad(of_one_kind))):
+        with pytest.raises(NotImplementedError, match="(?s)test_truth_values.py:.*isinstance"):
+            way(1.9)
