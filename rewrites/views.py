@@ -519,17 +519,20 @@ class Through:
 
         What is no object of the function's own may be read after it has returned.
         """
+        beside = ""
         for block in reversed(self.ahead):
             for s in block:
                 if isinstance(s, ast.Assign) and len(s.targets) == 1:
                     place = s.targets[0]
                     if isinstance(place, ast.Attribute) and is_name(place.value, view.base):
                         if place.attr == view.attribute and is_name(s.value, name):
-                            return "not"
-                if reads_member(s, view.base, view.attribute) or (
-                    self.computed(view.attribute) and view.base in core.reads(s)
-                ):
+                            return beside or "not"
+                if reads_member(s, view.base, view.attribute):
                     return "here"
+                if self.computed(view.attribute) and view.base in core.reads(s):
+                    beside = "beside"  # a property of the object may read it
+        if beside:
+            return beside
         if view.base == "self":
             return "later"
         return "not" if view.base in self.kinds.built else "outside"
