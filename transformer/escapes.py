@@ -7,13 +7,20 @@ is run as it stands on values that carry their derivatives, which objects may ho
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 from typing import Any
 
+from overt.runtime.derivatives import joined_as_array
 from overt.runtime.errors import NonConcreteBooleanIndexError, say_once
 from overt.runtime.escape import BY_SOURCE, Escape
 from overt.runtime.rollback import Before, Printed
 from overt.runtime.tangents import holds_operators
+
+# What Python says where the text counts with a list: its operators were taken for those of arrays.
+ON_LISTS = re.compile(
+    "can't multiply sequence|can only concatenate|(operand|bad operand) type.*'(list|tuple)'"
+)
 
 
 def or_on_values(run: Callable[[], Any], again: Callable[[], Any], name: str, *roots: Any) -> Any:
@@ -31,6 +38,10 @@ def or_on_values(run: Callable[[], Any], again: Callable[[], Any], name: str, *r
             return run()
     except (Escape, NonConcreteBooleanIndexError) as escape:
         error: Exception = escape
+    except TypeError as failure:
+        if not ON_LISTS.search(str(failure)):
+            raise
+        error = joined_as_array([])
     finally:
         BY_SOURCE.reset(token)
     before.restore()

@@ -12,7 +12,7 @@ from overt.rewrites.refusal import Refusal
 from overt.runtime import dtypes
 from overt.runtime.array import Array
 from overt.runtime.aval import aval_of
-from overt.runtime.derivatives import NoCotangent, is_array, materialize
+from overt.runtime.derivatives import NoCotangent, is_array, materialize, refuse_joined
 from overt.runtime.dispatch import CHECKS
 from overt.runtime.escape import settled
 from overt.runtime.interop import as_array
@@ -147,7 +147,7 @@ class Gradient(Transformed):
             return self.recorded(args, positions, kwargs)
         try:
             return or_on_values(
-                lambda: run(*args, **kwargs),
+                lambda: self.unjoined(run, args, kwargs),
                 lambda: self.recorded(args, positions, kwargs),
                 transformed.name_of(self),
                 self.__wrapped__, args, kwargs,
@@ -233,6 +233,14 @@ class Gradient(Transformed):
                 f"np.floating), but got {aval.dtype.name}. For differentiation of functions with "
                 "integer outputs, use vjp directly."
             )
+
+    def unjoined(self, run: Callable[..., Any], args: list[Any], kwargs: dict) -> Any:
+        """Value and gradient, if none is that of a list that was made of an argument."""
+        value, grads = run(*args, **kwargs)
+        several = (grads,) if isinstance(self.argnums, int) else grads
+        for i, grad in zip(self.argument_positions(len(args)), several, strict=True):
+            refuse_joined(grad, args[i])
+        return value, grads
 
     def finished(self, grads: Any, arguments: list[Any]) -> Any:
         """Gradients in the containers, shapes and dtypes of their arguments."""
