@@ -81,7 +81,7 @@ _NAMES = {
     "numpy.creation": "array_bar array_of_tangents astype_bar astype_dot parts_like",
     "numpy.cumulative": "carried_from_records pulled_through_products pulled_to_records "
     "pushed_through_products running_sum",
-    "numpy.elementwise": "portion portion2 unit_part",
+    "numpy.elementwise": "share share2 unit_part",
     "numpy.moments": "deviation of_freedom over_deviation relative_dot",
     "numpy.reducing": "count divided max_bar min_bar narrow product_of_others reduce_sum ties "
     "unreduce wide",

@@ -151,12 +151,43 @@ def test_sums_of_exponentials_that_are_all_zero() -> None:
         for slope in (overt.grad(f), overt.jit(overt.grad(f)), overt.jacfwd(f)):
             numpy.testing.assert_allclose(slope(x), [2.0, 0.0, 0.0, 0.0])
     for f, rate in ((np.logaddexp, 1.0), (np.logaddexp2, numpy.log(2.0))):
-        assert float(overt.grad(f)(-numpy.inf, -numpy.inf)) == 1.0  # f(x, -inf) is x
         assert float(overt.grad(f)(numpy.inf, 0.0)) == 1.0
+        for level in (-numpy.inf, -2.0, 1e8, numpy.inf):  # f(x, x) is x and a constant
+            assert overt.grad(f, (0, 1))(level, level) == (0.5, 0.5)
         share = 1 / (1 + numpy.exp(-rate))
         numpy.testing.assert_allclose(overt.grad(f)(2.0, 1.0), share, rtol=1e-6)
         second = overt.grad(overt.grad(f))(2.0, 1.0)
         numpy.testing.assert_allclose(second, rate * share * (1 - share), rtol=1e-5)
+
+
+INF, NAN = numpy.inf, numpy.nan
+MASK = numpy.array([True, True, False])
+
+
+@pytest.mark.parametrize(
+    ("f", "x", "wanted"),
+    [
+        (special.logsumexp, [INF, 1.0, 0.0], [1.0, 0.0, 0.0]),
+        (special.logsumexp, [INF, INF, 0.0], [0.5, 0.5, 0.0]),
+        (special.logsumexp, [-INF, -INF, -INF], [1 / 3, 1 / 3, 1 / 3]),
+        (special.logsumexp, [-INF, 0.0, -INF], [0.0, 1.0, 0.0]),
+        (special.logsumexp, [NAN, 0.0, 1.0], [NAN, NAN, NAN]),
+        (np.max, [NAN, 1.0, 5.0], [NAN, NAN, NAN]),
+        (lambda x: np.min(x, where=MASK, initial=INF), [NAN, 1.0, 5.0], [NAN, NAN, 0.0]),
+        (lambda x: np.max(x, where=MASK, initial=-INF), [1.0, 1.0, NAN], [0.5, 0.5, 0.0]),
+    ],
+)
+def test_slopes_that_infinities_and_nan_leave(f: Any, x: list[float], wanted: list[float]) -> None:
+    point = numpy.array(x, "float32")
+    for slope in (overt.grad(f), overt.jit(overt.grad(f)), overt.jacfwd(f)):
+        numpy.testing.assert_allclose(slope(point), wanted, rtol=1e-6)
+
+
+def test_slopes_of_roots_at_their_ends() -> None:
+    slopes = overt.grad(np.arccosh), overt.grad(overt.grad(np.arccosh))
+    assert [float(s(1.0)) for s in slopes] == [INF, -INF]
+    assert [float(s(INF)) for s in slopes] == [0.0, 0.0]
+    assert float(special.logsumexp(numpy.full(3, -INF), return_sign=True)[1]) == 0.0
 
 
 def test_second_slopes_where_definitions_meet() -> None:

@@ -150,7 +150,7 @@ rsqrt = Primitive(
     elementwise=True,
     float_only=True,
     lower="rsqrt",
-    vjp=(lambda g, out, x: -0.5 * over(g, x * np.sqrt(x)),),
+    vjp=(lambda g, out, x: -0.5 * times(g, out**3),),
     doc="""`1 / sqrt(x)`.
 
     >>> print(rsqrt(4.0))
@@ -242,40 +242,38 @@ def _lower_logaddexp(scale: float) -> Any:
     return lower
 
 
-def _below(x: Any, total: Any) -> Any:
-    """`x - total`, and zero for an infinity that is the whole of it."""
-    return np.where(x == total, 0, x - total)
-
-
 @composite(
-    arrays=("x", "total"),
-    vjp=(lambda g, out, x, total: times(g, out), lambda g, out, x, total: -times(g, out)),
-    elementwise=True,
-)
-def portion(x: Any, total: Any) -> Any:
-    """`exp(x - total)`, the portion of `exp(x)` in a sum; 1 for an infinity that is all of it.
-
-    >>> print(portion(1.0, 1.0), portion(-np.inf, 1.0), portion(-np.inf, -np.inf))
-    1.0 0.0 1.0
-    """
-    return np.exp(_below(x, total))
-
-
-@composite(
-    arrays=("x", "total"),
+    arrays=("x", "y"),
     vjp=(
-        lambda g, out, x, total: np.log(2.0) * times(g, out),
-        lambda g, out, x, total: -np.log(2.0) * times(g, out),
+        lambda g, out, x, y: times(g, out * share(y, x)),
+        lambda g, out, x, y: -times(g, out * share(y, x)),
     ),
     elementwise=True,
 )
-def portion2(x: Any, total: Any) -> Any:
-    """`2**(x - total)`, as `portion` is `exp(x - total)`.
+def share(x: Any, y: Any) -> Any:
+    """`exp(x) / (exp(x) + exp(y))` without overflow; a half for two equal infinities.
 
-    >>> print(portion2(1.0, 2.0), portion2(-np.inf, -np.inf))
-    0.5 1.0
+    >>> print(share(1.0, 1.0), share(-np.inf, 1.0), share(-np.inf, -np.inf))
+    0.5 0.0 0.5
     """
-    return np.exp2(_below(x, total))
+    return 1 / (1 + np.exp(np.where(x == y, 0, y - x)))
+
+
+@composite(
+    arrays=("x", "y"),
+    vjp=(
+        lambda g, out, x, y: np.log(2.0) * times(g, out * share2(y, x)),
+        lambda g, out, x, y: -np.log(2.0) * times(g, out * share2(y, x)),
+    ),
+    elementwise=True,
+)
+def share2(x: Any, y: Any) -> Any:
+    """`2**x / (2**x + 2**y)`, as `share` with powers of two.
+
+    >>> print(share2(3.0, 3.0), share2(-np.inf, -np.inf))
+    0.5 0.5
+    """
+    return 1 / (1 + np.exp2(np.where(x == y, 0, y - x)))
 
 
 logaddexp = Primitive(
@@ -284,10 +282,10 @@ logaddexp = Primitive(
     float_only=True,
     lower=_lower_logaddexp(1.0),
     vjp=(
-        lambda g, out, x, y: times(g, portion(x, out)),
-        lambda g, out, x, y: times(g, portion(y, out)),
+        lambda g, out, x, y: times(g, share(x, y)),
+        lambda g, out, x, y: times(g, share(y, x)),
     ),
-    doc="""`log(exp(x) + exp(y))` without overflow.
+    doc="""`log(exp(x) + exp(y))` without overflow; equal infinities share its slope.
 
     >>> print(np.logaddexp(-np.inf, 2.0))
     2.0
@@ -300,8 +298,8 @@ logaddexp2 = Primitive(
     float_only=True,
     lower=_lower_logaddexp(LN2),
     vjp=(
-        lambda g, out, x, y: times(g, portion2(x, out)),
-        lambda g, out, x, y: times(g, portion2(y, out)),
+        lambda g, out, x, y: times(g, share2(x, y)),
+        lambda g, out, x, y: times(g, share2(y, x)),
     ),
     doc="""`log2(2**x + 2**y)` without overflow.
 

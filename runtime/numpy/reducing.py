@@ -194,6 +194,8 @@ def ties(
 ) -> Any:  # fmt: skip
     """Slope of `max` and `min`: 1 at the extremum, shared evenly where several elements are equal.
 
+    Where the extremum is NaN, so is every slope that counts.
+
     >>> print(ties(np.array([1.0, 3.0, 3.0]), 3.0))
     [0.  0.5 0.5]
     """
@@ -203,11 +205,12 @@ def ties(
     total = np.sum(hits, axis, keepdims=True)
     if initial is not None:
         total = total + (out == initial)
-    if GRAPH.get() is None or 0 in np.shape(a):
-        return hits / total
-    # A program may compute `a` twice, with other roundings than those `out` was chosen among.
     missed = (total == 0) & (out == out)
-    hits = hits / np.where(missed, 1, total)
+    known = out == out if where is None else (out == out) | np.logical_not(where)
+    hits = np.where(known, hits / np.where(missed, 1, total), out)
+    if GRAPH.get() is None or 0 in np.shape(a):
+        return hits
+    # A program may compute `a` twice, with other roundings than those `out` was chosen among.
     return np.where(missed, nearest(a, out, axis, where, np.any(missed)), hits)
 
 

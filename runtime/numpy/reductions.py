@@ -156,7 +156,7 @@ def _others(a: Any, axis: Axes) -> tuple[int, ...]:
         None,
     ),
     jvp=lambda dots, out, a, where, *, axis, keepdims, initial: np.sum(
-        dots[0] * ties(a, out, axis, keepdims, initial, where), axis, keepdims=keepdims
+        times(dots[0], ties(a, out, axis, keepdims, initial, where)), axis, keepdims=keepdims
     ),
 )
 def max(
@@ -181,7 +181,7 @@ def max(
         None,
     ),
     jvp=lambda dots, out, a, where, *, axis, keepdims, initial: np.sum(
-        dots[0] * ties(a, out, axis, keepdims, initial, where), axis, keepdims=keepdims
+        times(dots[0], ties(a, out, axis, keepdims, initial, where)), axis, keepdims=keepdims
     ),
 )
 def min(

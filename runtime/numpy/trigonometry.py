@@ -79,7 +79,7 @@ arcsinh = asinh = _of_one(
 )  # fmt: skip
 arccosh = acosh = _of_one(
     "arccosh", "chlo.acosh",
-    lambda g, out, x: over(g, np.sqrt(x - 1) * np.sqrt(x + 1)),
+    lambda g, out, x: over(over(g, np.sqrt(x - 1)), np.sqrt(x + 1)),
     "Inverse hyperbolic cosine; NaN below 1.", "nan",
 )  # fmt: skip
 arctanh = atanh = _of_one(

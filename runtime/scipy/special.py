@@ -89,6 +89,8 @@ def logsumexp(
 ) -> Any:  # fmt: skip
     """`log(sum(b * exp(a)))` without overflow; with `return_sign`, its magnitude and its sign.
 
+    Its slopes add up to one: where the largest numbers are infinite, they share it evenly.
+
     >>> print(f"{logsumexp(np.array([1000.0, 1000.0])):.3f}")
     1000.693
     """
@@ -97,18 +99,19 @@ def logsumexp(
         a, b = np.broadcast_arrays(np.where(np.equal(b, 0), -np.inf, a), b)
     if where is not None:
         a = np.where(where, a, -np.inf)
-    level = np.real(a)
-    top = np.max(level, axis, keepdims=True, initial=-np.inf)
-    top = _held(np.where(np.isfinite(top), top, 0))
-    weights = np.exp(a - top)
+    top = _held(np.max(np.real(a), axis, keepdims=True, initial=-np.inf))
+    if np.iscomplexobj(a):
+        top = np.where(np.isfinite(top), top, 0)
+    weights = _weight(a, top)
     if b is not None:
         weights = b * weights
     total = np.sum(weights, axis, keepdims=keepdims)
     top = top if keepdims else np.reshape(top, total.shape)
+    nothing = top == -np.inf  # all exponentials are zero
     if return_sign:
-        return np.log(np.abs(total)) + top, np.sign(total)
+        return np.log(np.abs(total)) + top, np.where(nothing, 0, np.sign(total))
     if b is not None and not np.iscomplexobj(total):
-        return np.where(total < 0, np.nan, np.log(np.abs(total))) + top
+        return np.where((total < 0) & ~nothing, np.nan, np.log(np.abs(total))) + top
     return np.log(total) + top
 
 
@@ -116,6 +119,16 @@ def logsumexp(
 def _held(x: Any) -> Any:
     """`x`, taken as constant by derivatives: the result does not depend on it."""
     return np.positive(x)
+
+
+@composite(
+    arrays=("x", "top"),
+    vjp=(lambda g, out, x, top: times(g, out), lambda g, out, x, top: -times(g, out)),
+    elementwise=True,
+)
+def _weight(x: Any, top: Any) -> Any:
+    """`exp(x - top)`, and 1 for an infinity that is the largest."""
+    return np.exp(np.where(x == top, 0, x - top))
 
 
 @array_function(
