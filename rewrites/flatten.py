@@ -60,6 +60,7 @@ def flatten(
     function = in_order(function, resolver, names)
     Changing(function, resolver, lasts).mark(function)
     function = core.map_function(function, Joins(resolver).of)
+    function = core.map_function(function, Tables(function, resolver).of)
     activity = Activity(active, resolver)
     activity.watch(function)
     activity.perhaps_dicts = used_as_dicts(function)
@@ -100,6 +101,61 @@ class Joins(ast.NodeTransformer):
                 for piece in pieces
             ),
         )
+
+
+class Tables(ast.NodeTransformer):
+    """`table[x > 0]` of a dictionary is a call that takes an array for the number it holds."""
+
+    def __init__(self, function: Function, resolver: Resolver) -> None:
+        self.resolver = resolver
+        self.made: set[str] = set()
+        self.asked: set[str] = set()  # names of comparisons
+        for s in core.walk(function.body):
+            if isinstance(s, Assign):
+                for target, value in pairs_of(s):
+                    if isinstance(value, ast.Compare):
+                        self.asked.add(target)
+                    if isinstance(value, ast.Dict) or core.is_call_of(value, "@set_item"):
+                        self.note(target, getattr(value, "args", None))
+            elif isinstance(s, For | While):
+                for c in s.carries:
+                    for inside in (c.name, c.out):
+                        self.note(inside, [c.init])
+
+    def note(self, name: str, of: list[ast.expr] | None) -> None:
+        """A dictionary: a display, or what is made of one."""
+        if of is None or isinstance(of[0], ast.Name) and of[0].id in self.made:
+            self.made.add(name)
+
+    def of(self, node: Any) -> Any:
+        return self.visit(copy.deepcopy(node)) if isinstance(node, ast.AST) else node
+
+    def visit_Subscript(self, node: ast.Subscript) -> ast.expr:
+        self.generic_visit(node)
+        if not self.is_table(node.value) or not self.asks(node.slice):
+            return node
+        return core.call(core.name("@getitem"), node.value, node.slice)
+
+    def is_table(self, node: ast.expr) -> bool:
+        if isinstance(node, ast.Name) and node.id in self.made:
+            return True
+        return isinstance(self.resolver.object(node), dict)
+
+    def asks(self, key: ast.expr) -> bool:
+        """Whether a key is a comparison, or has one in it."""
+        if isinstance(key, ast.Tuple):
+            return any(map(self.asks, key.elts))
+        return isinstance(key, ast.Compare) or isinstance(key, ast.Name) and key.id in self.asked
+
+
+def pairs_of(s: Assign) -> list[tuple[str, ast.expr]]:
+    """The names that a statement sets, each with its value, where the text pairs them."""
+    if isinstance(s.target, str):
+        return [(s.target, s.value)]
+    if isinstance(s.value, ast.Tuple | ast.List) and plain_tuple(s.target, s.value):
+        pairs = zip(s.target, s.value.elts, strict=True)
+        return [(t, v) for t, v in pairs if isinstance(t, str)]
+    return []
 
 
 def ends(piece: ast.Slice) -> tuple[ast.expr | None, ...]:

@@ -44,7 +44,19 @@ class Array(Operators):
     def __deepcopy__(self, memo: dict) -> Array:
         return self.again()
 
-    __hash__ = None  # type: ignore[assignment]
+    def __hash__(self) -> int:
+        from overt.runtime.staging import is_known
+
+        way_out = (
+            "use the number it holds: `bool(x > 0)`, `int(k)` or `k.item()`"
+            if is_known(self)
+            else "its number is known only when the program runs; make the dictionary with all "
+            "its keys, `{k: 0.0 for k in range(n)}`, or use a list"
+        )
+        raise TypeError(
+            f"unhashable type: {type(self).__name__!r}: an array is no key of a dictionary and no "
+            f"member of a set; {way_out}"
+        )
 
     # ---- what is known without the numbers ----
 

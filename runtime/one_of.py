@@ -149,7 +149,12 @@ class OneOf:
 
     def __getattr__(self, name: str) -> Any:
         if name.startswith("_") or not self.is_text or not hasattr(str, name):
-            raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
+            raise AttributeError(
+                f"which object or function this is, is known only when the program runs: it has no "
+                f"`.{name}` before; choose by a branch, `if k == 0: first.{name} ...`",
+                name=name,
+                obj=self,
+            )
 
         def method(*args: Any, **keywords: Any) -> Any:
             found = [getattr(f, name)(*args, **keywords) for f in self.functions]
