@@ -41,6 +41,12 @@ def is_mask(node: ast.expr) -> bool:
         return plain and is_mask(node.left) and is_mask(node.right)
     if isinstance(node, ast.IfExp):
         return is_mask(node.body) or is_mask(node.orelse)
+    if isinstance(node, ast.Dict):  # of whose items one may be read
+        return any(map(is_mask, node.values))
+    if isinstance(node, ast.List | ast.Tuple):
+        return any(map(is_mask, node.elts))
+    if isinstance(node, ast.ListComp | ast.GeneratorExp):
+        return is_mask(node.elt)
     if isinstance(node, ast.Subscript):
         return is_mask(node.value)
     if isinstance(node, ast.Attribute):
@@ -88,6 +94,8 @@ def mark_masks(function: Function, resolver: Resolver) -> Function:
             elif isinstance(s, If):
                 masks |= {m.name for m in s.merges if is_mask(m.then) or is_mask(m.orelse)}
             elif isinstance(s, For | While):
+                if isinstance(s, For) and isinstance(s.target, str) and is_mask(s.items):
+                    masks.add(s.target)
                 for c in s.carries:
                     if is_mask(c.init) or is_mask(c.next):
                         masks |= {c.name, c.out}
@@ -100,7 +108,7 @@ def masks_set(target: core.Pattern, value: ast.expr) -> set[str]:
     if isinstance(target, str):
         return {target} if is_mask(value) else set()
     if not isinstance(value, ast.Tuple | ast.List) or len(value.elts) != len(target):
-        return set()
+        return set(core.pattern_names(target)) if is_mask(value) else set()
     return set[str]().union(*map(masks_set, target, value.elts))
 
 

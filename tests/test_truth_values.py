@@ -19,6 +19,16 @@ def masks(x):
     return positive * x - (x > 0.3) * x + kept * x + (x > 0.2) * x * kept
 
 
+def masks_in_containers(x):
+    d = {"a": x > 0.3, "b": x < 5}
+    pair = (x > 0.1, x < 3)
+    first, second = pair
+    total = d["a"] * x - d["b"] * x + pair[0] * x + first * x - second * x
+    for mask in [x > 0, x > 0.2]:
+        total = total + mask * x
+    return total
+
+
 def counted(x):
     near = any(v > 0.5 for v in [x, x * 2])
     far = not x > 9
@@ -36,7 +46,7 @@ def builtins_as_values(x):
     return total + any(map(bool, [x > 1])) * x + (lambda *a, op=max: op(a))(x, 1.2)
 
 
-@pytest.mark.parametrize("f", [masks, counted, builtins_as_values])
+@pytest.mark.parametrize("f", [masks, masks_in_containers, counted, builtins_as_values])
 def test_every_way(f):
     assert_every_way(f)
 
