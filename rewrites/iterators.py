@@ -18,7 +18,7 @@ from __future__ import annotations
 
 import ast
 import copy
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import NamedTuple
 
 from overt.rewrites.foreign import changes_others
@@ -62,6 +62,7 @@ MAKERS = frozenset(
 WHOLE = frozenset(
     f"builtins.{n}" for n in ("sum", "list", "tuple", "max", "min", "sorted", "dict", "set")
 )
+COMPREHENSIONS = ast.ListComp | ast.GeneratorExp | ast.SetComp | ast.DictComp
 ADVANCING = ("builtins.next", "builtins.iter", "itertools.takewhile")
 NAMED = ast.Lambda | ast.Name | ast.Attribute  # may be written where it is called
 FIRST = ("builtins.filter", "itertools.dropwhile", "itertools.filterfalse")
@@ -77,9 +78,13 @@ def iterators_as_lists(
 ) -> ast.FunctionDef:
     """A function with its iterators as lists; those of nested functions are theirs."""
     found = [n for s in node.body if not isinstance(s, NESTED) for n in own_nodes(s)]
-    for s in (n for n in found if isinstance(n, ast.For)):
-        if isinstance(s.iter, ast.Call) and known(s.iter.func) == "itertools.groupby":
-            s.iter = groups_as_lists(s, known)
+    for n in found:
+        if isinstance(n, ast.For):
+            n.iter = groups_as_lists(n, n.body, known)
+        elif isinstance(n, COMPREHENSIONS) and len(n.generators) == 1:
+            items = [n.key, n.value] if isinstance(n, ast.DictComp) else [n.elt]
+            (g,) = n.generators
+            g.iter = groups_as_lists(g, [*g.ifs, *items], known)
     calls = [n for n in found if isinstance(n, ast.Call)]
     if any(isinstance(n, ast.Name) and n.id == "StopIteration" for n in found):
         return node
@@ -117,31 +122,46 @@ def refuse_what_is_left(name: str, node: ast.AST) -> None:
     )
 
 
-def groups_as_lists(s: ast.For, known: Known) -> ast.expr:
+def groups_as_lists(
+    loop: ast.For | ast.comprehension, body: Sequence[ast.AST], known: Known
+) -> ast.expr:
     """What a loop over `groupby` runs over, each group a list where it is read once, and whole."""
-    names = [t.id for t in getattr(s.target, "elts", ()) if isinstance(t, ast.Name)]
-    if len(names) != 2 or names[0] == names[1]:
-        return s.iter
+    names = [t.id for t in getattr(loop.target, "elts", ()) if isinstance(t, ast.Name)]
+    made = isinstance(loop.iter, ast.Call) and known(loop.iter.func) == "itertools.groupby"
+    if not made or len(names) != 2 or names[0] == names[1]:
+        return loop.iter
     key, group = names
-    nodes = [n for inner in s.body for n in ast.walk(inner)]
+    nodes = [n for inner in body for n in ast.walk(inner)]
     reads = [n for n in nodes if isinstance(n, ast.Name) and n.id == group]
     whole: list[ast.expr] = []
     for n in nodes:
         if isinstance(n, ast.For):
             whole.append(n.iter)
-        elif isinstance(n, ast.ListComp | ast.GeneratorExp | ast.SetComp | ast.DictComp):
+        elif isinstance(n, COMPREHENSIONS):
             whole.append(n.generators[0].iter)
         elif isinstance(n, ast.Call) and known(n.func) in WHOLE:
             whole += n.args
     loops = [n for n in nodes if isinstance(n, ast.For | ast.While)]
-    again = [n for loop in loops for inner in loop.body for n in ast.walk(inner)]
-    if len(reads) != 1 or not any(n is reads[0] for n in whole) or reads[0] in again:
-        return s.iter
+    again = [n for inner in loops for s in inner.body for n in ast.walk(s)]
+    if most_reads(body, group) != 1 or any(r not in whole or r in again for r in reads):
+        return loop.iter
     items = ast.Call(ast.Name("list", ast.Load()), [ast.Name(group, ast.Load())], [])
     pair = ast.Tuple([ast.Name(key, ast.Load()), items], ast.Load())
     target = ast.Tuple([ast.Name(n, ast.Store()) for n in names], ast.Store())
-    made = ast.ListComp(pair, [ast.comprehension(target, s.iter, [], 0)])
-    return ast.fix_missing_locations(ast.copy_location(made, s.iter))
+    lists = ast.ListComp(pair, [ast.comprehension(target, loop.iter, [], 0)])
+    return ast.fix_missing_locations(ast.copy_location(lists, loop.iter))
+
+
+def most_reads(body: Sequence[ast.AST], name: str) -> int:
+    """How often a variable is read on the path that reads it most."""
+    count = 0
+    for s in body:
+        if isinstance(s, ast.If):
+            most = max(most_reads(s.body, name), most_reads(s.orelse, name))
+            count += most_reads([s.test], name) + most
+        else:
+            count += sum(isinstance(n, ast.Name) and n.id == name for n in ast.walk(s))
+    return count
 
 
 def maker_of_lists(

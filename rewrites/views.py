@@ -444,7 +444,8 @@ class Through:
             current = view.base
         pending = list(met)
         place = index_stored(s)
-        by_operator = isinstance(s, ast.AugAssign)  # which changes an item where it stands
+        # An operator changes an item of a list where it stands; only arrays have places `i, j`.
+        by_operator = isinstance(s, ast.AugAssign) and not isinstance(place, ast.Tuple)
         while pending:
             base = pending.pop()
             for other, view in known.items():

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import operator
 from collections.abc import Iterator
 from typing import Any
@@ -230,6 +231,8 @@ def items_of(iterable: Any) -> Items:
         return SavedItems(SavedView(iterable))
     if isinstance(iterable, SavedView):
         return SavedItems(iterable)
+    if isinstance(iterable, itertools.groupby):  # whose groups end where it goes on
+        iterable = [(key, list(group)) for key, group in iterable]
     return PythonItems(iterable)
 
 

@@ -306,7 +306,22 @@ def groups(x):
     return total
 
 
+def groups_in_branches(x):
+    tools, total = itertools, 0.0
+    for k, group in itertools.groupby([1, 1, 2]):
+        if x * k > 1:
+            total = total + len(list(group)) * x
+        else:
+            total = total + sum(group)
+    first = itertools.takewhile(lambda v: v > 0, [x, 2.0, -x])
+    return total + sum(first) + sum(len(list(g)) * k for k, g in tools.groupby([1, 1, 2])) * x
+
+
 def test_groups(x64):
+    for point in (0.7, 0.4):
+        for f in (overt.jit(groups_in_branches), lambda x: overt.vmap(groups_in_branches)(x[None])):
+            got = f(np.asarray(point))
+            numpy.testing.assert_allclose(got, groups_in_branches(point), rtol=1e-12)
     numpy.testing.assert_allclose(overt.jit(groups)(0.7), groups(0.7), rtol=1e-12)
     numpy.testing.assert_allclose(overt.grad(groups)(0.7), slope(groups, 0.7), rtol=1e-6)
     fast = overt.jit(overt.grad(groups))
