@@ -37,6 +37,7 @@ ANY_ATTRIBUTE = ("__getattr__", "__getattribute__")
 STORING = frozenset(
     "STORE_ATTR STORE_GLOBAL STORE_DEREF STORE_SUBSCR STORE_SLICE DELETE_ATTR DELETE_SUBSCR".split()
 )
+NUMBERS = (int, float, complex, str)
 CHANGING_MODULES = frozenset("operator _operator heapq _heapq bisect _bisect".split())
 
 
@@ -94,7 +95,25 @@ class Changing:
             return False
         if not self.aliases.isdisjoint(roots_of(node)):
             return True
-        return self.may_change(node) and not self.in_place.isdisjoint(outer_names(node))
+        if self.in_place.isdisjoint(outer_names(node)):
+            return False
+        if not (self.may_change(node) or roots_of(node) & self.names):
+            return False
+        return not isinstance(self.held_now(node), NUMBERS)
+
+    def held_now(self, node: ast.expr) -> Any:
+        """What a variable outside, or an item or attribute of one, holds now; None if unknown."""
+        match node:
+            case ast.Subscript(value, ast.Constant(key)):
+                holder = self.held_now(value)
+                if isinstance(holder, dict):
+                    return holder.get(key)
+                inside = isinstance(holder, list) and isinstance(key, int) and key < len(holder)
+                return holder[key] if inside else None
+            case ast.Attribute(value, attr):
+                holder = self.held_now(value)
+                return getattr(holder, "__dict__", {}).get(attr)
+        return self.resolver.object(node)
 
     def statement(self, s: core.Stmt) -> None:
         if isinstance(s, Assign):
@@ -157,8 +176,9 @@ class Changing:
             for n in ast.walk(node):
                 if isinstance(n, ast.Name | ast.Attribute | ast.Subscript) and self.may_change(n):
                     n.changing = True  # type: ignore[union-attr]
-                    if self.is_alias(n):
-                        n.in_place = True  # type: ignore[union-attr]
+                    number = isinstance(self.held_now(n), NUMBERS)
+                    if number or self.is_alias(n):
+                        n.in_place = not number  # type: ignore[union-attr]
             return node
 
         if self.attributes or self.roots or self.names or self.calls or self.counted or self.lasts:

@@ -168,7 +168,8 @@ def is_alias(node: ast.expr) -> bool:
         return is_alias(node.body) or is_alias(node.orelse)
     if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute):
         return node.func.attr in VIEW_CALLS and any(map(is_alias, [node.func.value, *node.args]))
-    return isinstance(node, ast.Name | ast.Attribute | ast.Subscript) and hasattr(node, "in_place")
+    read = isinstance(node, ast.Name | ast.Attribute | ast.Subscript)
+    return read and getattr(node, "in_place", False)
 
 
 class Flatten:
@@ -335,6 +336,8 @@ class Flatten:
 
     def as_it_is(self, node: ast.expr) -> ast.expr:
         """The value of an expression that is no part of an array stored into later."""
+        if getattr(node, "in_place", None) is False:
+            return node  # a number, whatever holds it
         if not any(getattr(n, "in_place", False) for n in ast.walk(node)):
             return node
         if isinstance(node, ast.BinOp | ast.UnaryOp | ast.Compare | ast.BoolOp):

@@ -224,6 +224,13 @@ def part(x):
     return y
 
 
+def whole(x):
+    global W
+    y = numpy.sum(W[1:] * x * x)
+    W += 1.0
+    return y + numpy.sum(W * x)
+
+
 def row(x):
     y = numpy.sum(M[0] * x * x) + numpy.sum(M.T * x * x)
     M[0] = 7.0
@@ -264,7 +271,7 @@ def field_array_in_methods(x):
 PROGRAMS = [
     *(field, field_by_name, block, callable_object, of_class, from_property, item_of_field),
     *(item, number, schedule, flag, array, array_in_helper, array_handed_on, array_in_loop),
-    *(array_filled, array_copied_to, part, row, other_name, layers, item_array),
+    *(array_filled, array_copied_to, part, whole, row, other_name, layers, item_array),
     *(field_array, field_array_in_methods),
 ]
 
