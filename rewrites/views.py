@@ -444,8 +444,8 @@ class Through:
             current = view.base
         pending = list(met)
         place = index_stored(s)
-        # An operator changes an item of a list where it stands; only arrays have places `i, j`.
-        by_operator = isinstance(s, ast.AugAssign) and not isinstance(place, ast.Tuple)
+        # An operator changes an item of a list where it stands; `i, j` and `i:j` are of arrays.
+        by_operator = isinstance(s, ast.AugAssign) and not isinstance(place, ast.Tuple | ast.Slice)
         while pending:
             base = pending.pop()
             for other, view in known.items():

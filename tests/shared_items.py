@@ -1015,6 +1015,6 @@ def b8(x):
 RIGHT = set(
     """
     c3 c4 c10 c12 c13 c15 c21 c22 c23 c24 c27 c29 c31 c35 c37 c38 c39 c46 a16 a17 a19 a20
-    a21 a23 a28 a29 a42 a47 a53 a54 a56 a57 a58 a59 a63 b1 b2 b3 b4 b5 b6 b8
+    a21 a23 a28 a29 a42 a47 a53 a54 a56 a57 a58 a59 a63 b1 b2 b3 b5 b6 b8
     """.split()
 )  # the others may be refused
