@@ -23,6 +23,7 @@ from typing import NamedTuple
 
 from overt.rewrites.foreign import changes_others
 from overt.rewrites.generators import listed
+from overt.rewrites.grown import COMPREHENSIONS
 from overt.rewrites.refusal import Refusal
 from overt.rewrites.scopes import (
     NESTED,
@@ -62,7 +63,6 @@ MAKERS = frozenset(
 WHOLE = frozenset(
     f"builtins.{n}" for n in ("sum", "list", "tuple", "max", "min", "sorted", "dict", "set")
 )
-COMPREHENSIONS = ast.ListComp | ast.GeneratorExp | ast.SetComp | ast.DictComp
 ADVANCING = ("builtins.next", "builtins.iter", "itertools.takewhile")
 NAMED = ast.Lambda | ast.Name | ast.Attribute  # may be written where it is called
 FIRST = ("builtins.filter", "itertools.dropwhile", "itertools.filterfalse")

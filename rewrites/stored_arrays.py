@@ -27,10 +27,16 @@ def stored_arrays(space: Mapping[str, Any]) -> set[str]:
     storing = {c.co_name for c in codes if stores_in_parameters(c)}
     for code in codes:
         if not storing.isdisjoint(code.co_names):
-            found |= {i.argval for i in dis.get_instructions(code) if i.opname in LOADED_OUTSIDE}
+            found |= loaded_in(code)
     kept = [numbers_set_in(c) for c in codes]
     numbers = set[str]().union(*(n for n, _ in kept))
     return found - (numbers - set[str]().union(*(others for _, others in kept)))
+
+
+@functools.lru_cache(maxsize=4096)
+def loaded_in(code: types.CodeType) -> frozenset[str]:
+    """The outer variables and attributes that a function reads."""
+    return frozenset(i.argval for i in dis.get_instructions(code) if i.opname in LOADED_OUTSIDE)
 
 
 @functools.lru_cache(maxsize=4096)
@@ -58,7 +64,6 @@ def functions_of(space: Mapping[str, Any]) -> Iterator[types.FunctionType]:
                 yield f
 
 
-@functools.lru_cache(maxsize=4096)
 def stored_in(code: types.CodeType) -> frozenset[str]:
     """The outer variables and attributes whose elements a function stores to."""
     return names_of_stores(code)[0]
